@@ -89,6 +89,11 @@ impl Diagnostic {
         Self::new(Severity::Warning, code, message)
     }
 
+    /// A rule of the language is broken, and what is meant is plain all the same: a warning, which `--strict` refuses.
+    pub fn breach(code: &'static str, message: impl Into<String>) -> Self {
+        Self::warning(code, message).decides()
+    }
+
     /// Adds a place; the first one added is the primary place.
     pub fn at(mut self, span: Span, text: impl Into<String>) -> Self {
         self.labels.push(Label { span, text: text.into() });

@@ -3,6 +3,7 @@
 mod chained;
 mod decimal;
 mod diagnostic;
+pub mod folders;
 mod ids;
 mod name;
 mod reserved;

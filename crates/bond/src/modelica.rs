@@ -659,9 +659,9 @@ impl<'a> Writer<'a> {
             (Kind::FlowSensor, _) => self.equation(span, &format!("{path}.e"), "0"),
             (Kind::EffortSource | Kind::FlowSource, _) if self.given_value(id).is_some() => {}
             (Kind::EffortSource | Kind::FlowSource, Law::Scalar(value)) => {
-                let right = match element.input {
-                    Some(input) => self.input_name(input),
-                    None => self.print(value),
+                let right = match (element.input, value) {
+                    (Some(input), Expr::Leaf(Leaf::Input(_))) => self.input_name(input),
+                    _ => self.print(value),
                 };
                 let variable = if element.kind == Kind::EffortSource { "e" } else { "f" };
                 self.equation(span, &format!("{path}.{variable}"), &right);

@@ -41,8 +41,18 @@ pub enum Command {
     Diagram(Drawing),
     /// Write a model of another language as Modelica text
     Translate(Translate),
-    /// Draw variables of a result file
+    /// Draw variables of result files
     Plot(Plot),
+    /// Compare two results within a tolerance
+    Compare(Compare),
+    /// Run many variants of a model: parameter studies, samples, sensitivities
+    Sweep(Box<Sweep>),
+    /// Install a library into the library folder of the user, or remove one
+    Install(Install),
+    /// List the libraries in the library folder of the user
+    Libraries(LibraryList),
+    /// Rewrite models for another version of a library that they use
+    Convert(Convert),
     /// List the embedded examples, or write one into the current folder
     Examples(Examples),
     /// Explain the code of a message, or list all codes
@@ -94,7 +104,7 @@ pub struct Linearize {
     #[arg(long, value_enum)]
     pub plot: Option<Diagram>,
 
-    /// The file to write: of a diagram .svg, .png or .html; without it, the terminal
+    /// The file to write: of a diagram .svg, .png, .pdf or .html; without it, the terminal
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
@@ -222,23 +232,233 @@ pub enum Language {
 
 #[derive(Args, Debug)]
 pub struct Plot {
-    /// The result file: .csv, .mat or .parquet
-    pub result: PathBuf,
-
-    /// The variables to draw; without any, the first few that change
-    pub names: Vec<String>,
+    /// Result files (.csv, .mat, .parquet) and what to draw of them, in any order; without names, the first few that change
+    ///
+    /// Names may be expressions (`a.v - b.v`, `abs(R.i)`) and have ranges of subscripts (`T[1:5]`, `T[:]`). Of several files every
+    /// name is drawn from each that has it.
+    #[arg(value_name = "FILE-OR-NAME", required = true, verbatim_doc_comment, allow_hyphen_values = false)]
+    pub what: Vec<String>,
 
     /// Draw the variables whose whole name matches
     #[arg(long, value_name = "REGEX")]
     pub variables: Option<String>,
 
-    /// The picture: .svg, .png or .html; without it, the terminal
+    /// Draw over this variable or expression instead of time
+    #[arg(long, value_name = "NAME")]
+    pub x: Option<String>,
+
+    /// The part of the horizontal axis to draw, in its unit
+    #[arg(long, value_name = "A..B", value_parser = range, allow_hyphen_values = true)]
+    pub range: Option<(f64, f64)>,
+
+    /// The part of the vertical axes to draw, in their unit
+    #[arg(long, value_name = "A..B", value_parser = range, allow_hyphen_values = true)]
+    pub y_range: Option<(f64, f64)>,
+
+    /// A logarithmic horizontal axis
+    #[arg(long)]
+    pub log_x: bool,
+
+    /// Logarithmic vertical axes
+    #[arg(long)]
+    pub log_y: bool,
+
+    /// The picture: .svg, .png, .pdf or .html; without it, the terminal
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// A headline; without it, the name of the result file
+    /// A headline; without it, the names of the result files
     #[arg(long)]
     pub title: Option<String>,
+
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Compare {
+    /// The result that the other one is measured by: .csv, .mat or .parquet
+    pub reference: PathBuf,
+
+    /// The result that is compared with it
+    pub result: PathBuf,
+
+    /// How far values may be away, relative to the range of the variable
+    #[arg(long, value_name = "NUMBER", default_value_t = 2e-3)]
+    pub tolerance: f64,
+
+    /// How much earlier or later values may come, relative to the duration
+    #[arg(long, value_name = "NUMBER", default_value_t = 2e-3)]
+    pub time_tolerance: f64,
+
+    /// Variables that vary less than this count as if they varied so much
+    #[arg(long, value_name = "NUMBER", default_value_t = 1e-3)]
+    pub nominal: f64,
+
+    /// Compare only the variables whose whole name matches
+    #[arg(long, value_name = "REGEX")]
+    pub variables: Option<String>,
+
+    /// Compare only the variables that both results have
+    #[arg(long)]
+    pub common: bool,
+
+    /// Draw the variable that is furthest away, with the tube around it: .svg, .png, .pdf or .html
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Print the machine-readable summary
+    #[arg(long)]
+    pub json: bool,
+
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Install {
+    /// Libraries of the index as `Name` or `Name@1.2.3`, or folders, checkouts and .zip archives
+    #[arg(value_name = "LIBRARY", required = true)]
+    pub libraries: Vec<String>,
+
+    /// The folder, checkout or .zip archive that holds the library
+    #[arg(long, value_name = "PATH", conflicts_with = "remove")]
+    pub from: Option<PathBuf>,
+
+    /// The index of libraries, a file or an address; without it, the one that GYRATOR_INDEX names
+    #[arg(long, value_name = "FILE-OR-ADDRESS")]
+    pub index: Option<String>,
+
+    /// Remove the libraries instead
+    #[arg(long)]
+    pub remove: bool,
+
+    /// Replace a version that is there
+    #[arg(long)]
+    pub replace: bool,
+
+    /// Leave out the libraries that they use
+    #[arg(long)]
+    pub no_dependencies: bool,
+
+    /// Print what was done as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct Sweep {
+    #[command(flatten)]
+    pub subject: Subject,
+
+    #[command(flatten)]
+    pub run: RunArguments,
+
+    /// Vary a parameter (repeatable; all combinations are run)
+    ///
+    /// R=10..100:20         twenty values from 10 to 100, evenly
+    /// C=log(1e-9..1e-6):10 ten values, evenly on a logarithmic scale
+    /// K=1,2,5              these values
+    /// T=normal(25,2) degC  a normal distribution, for samples
+    /// Units stand behind: `T=20..80 degC:7`, `T=25 degC,80 degC`. Of samples the number of values does not count.
+    #[arg(long, value_name = "NAME=VALUES", required = true, verbatim_doc_comment)]
+    pub vary: Vec<String>,
+
+    /// Draw this many samples instead of running all combinations
+    #[arg(long, value_name = "NUMBER", value_parser = count)]
+    pub samples: Option<usize>,
+
+    /// How samples are drawn; without it, lhs
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub sampling: Option<Sampling>,
+
+    /// Other random numbers
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub seed: u64,
+
+    /// The data set: a folder, or a .parquet file; without it, the name of the model with .study
+    #[arg(short, long, value_name = "FOLDER-OR-.parquet")]
+    pub output: Option<PathBuf>,
+
+    /// Variables whose trajectories and statistics are kept, separated by commas; without it, the final values of all variables
+    #[arg(long, value_name = "NAMES")]
+    pub keep: Option<String>,
+
+    /// How many variants run at the same time; without it, one on each processor
+    #[arg(short, long, value_name = "NUMBER", value_parser = count)]
+    pub jobs: Option<usize>,
+
+    /// Replace a data set that belongs to another call
+    #[arg(long)]
+    pub overwrite: bool,
+
+    /// Draw when all variants are there (repeatable): fan, heatmap or tornado, into a .svg, .png, .pdf or .html file
+    #[arg(long, value_name = "KIND=FILE", value_parser = study_picture)]
+    pub plot: Vec<(StudyPicture, PathBuf)>,
+
+    /// What pictures and sensitivities are about, separated by commas: `x`, `max(x)`, `mean(x)`; without it, what is kept
+    #[arg(long, value_name = "QUANTITIES")]
+    pub of: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Sampling {
+    /// Independent random numbers
+    Random,
+    /// A Latin hypercube: each of N equal parts of every parameter is met once
+    Lhs,
+    /// A Sobol' sequence, scrambled
+    Sobol,
+    /// For Sobol' sensitivity indices: N·(parameters + 2) runs
+    Saltelli,
+    /// The model as it is, then each parameter moved by itself
+    OneAtATime,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum StudyPicture {
+    /// Quantiles of a variable over time
+    Fan,
+    /// A quantity over two parameters
+    Heatmap,
+    /// What each parameter changes by itself
+    Tornado,
+}
+
+#[derive(Args, Debug)]
+pub struct LibraryList {
+    /// Print the list as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Convert {
+    /// Files and folders of packages to rewrite
+    #[arg(value_name = "FILE-OR-DIR", required = true)]
+    pub targets: Vec<PathBuf>,
+
+    /// The library and the version to convert to, such as `Modelica@4.1.0`
+    #[arg(long, value_name = "LIBRARY@VERSION")]
+    pub to: String,
+
+    /// The version to convert from, where the annotation `uses` does not say it
+    #[arg(long, value_name = "VERSION")]
+    pub from: Option<String>,
+
+    /// A folder with libraries (repeatable); the folders of MODELICAPATH and installed libraries count too
+    #[arg(short = 'L', long = "library", value_name = "DIR")]
+    pub libraries: Vec<PathBuf>,
+
+    /// Print what would change as a unified diff and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
 
     /// Say nothing but errors
     #[arg(short, long)]
@@ -272,7 +492,7 @@ pub struct Completions {
 /// What every command says that works on a model.
 #[derive(Args, Clone, Debug)]
 pub struct Subject {
-    /// A file, a package folder, or the name of a class in the libraries
+    /// A file, a package folder, the name of a class in the libraries, or - for a model from standard input
     pub target: Option<String>,
 
     /// Further files and folders that the model needs
@@ -303,8 +523,8 @@ pub struct Subject {
     #[arg(long)]
     pub no_unit_check: bool,
 
-    /// A shared library whose functions the model may call (repeatable)
-    #[arg(long, value_name = "LIBRARY")]
+    /// A shared library whose functions the model may call (repeatable), or `build`: the C code of its libraries is compiled
+    #[arg(long, value_name = "LIBRARY|build")]
     pub allow_external: Vec<PathBuf>,
 
     /// A folder in which the model may read files without a warning (repeatable)
@@ -395,21 +615,19 @@ pub enum EquationsFormat {
     Dsblock,
 }
 
+/// How a run goes, for `simulate` and `sweep`.
 #[derive(Args, Clone, Debug)]
-pub struct Simulate {
-    #[command(flatten)]
-    pub subject: Subject,
-
+pub struct RunArguments {
     /// Where time begins; without it the experiment annotation, else 0
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = seconds)]
     pub start_time: Option<f64>,
 
-    /// Where time ends; without it the experiment annotation, else 1
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    /// Where time ends; without it the experiment annotation, else 1. Times are seconds, or have a unit, as in `1 h`
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = seconds)]
     pub stop_time: Option<f64>,
 
     /// The distance of output points
-    #[arg(long, value_name = "SECONDS", conflicts_with = "intervals", allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", value_parser = seconds, conflicts_with = "intervals", allow_negative_numbers = true)]
     pub interval: Option<f64>,
 
     /// The number of output intervals; 500 when nothing else is said
@@ -430,6 +648,12 @@ pub struct Simulate {
     /// inline-euler, inline-trapezoid, inline-bdf2: likewise, the formula being sorted together with the equations
     #[arg(long, value_name = "NAME", verbatim_doc_comment)]
     pub solver: Option<String>,
+
+    /// Values of parameters from a file, .json or .toml; those of --set come before them
+    ///
+    /// Names are full (`"R1.R" = 10`) or nested (`[R1]`, `R = 10`); texts count as with --set: `"25 degC"`.
+    #[arg(long, value_name = "FILE", verbatim_doc_comment)]
+    pub param_file: Option<PathBuf>,
 
     /// Drive inputs of the top level by the columns of this file that have their names: .csv, .mat or .parquet
     ///
@@ -454,14 +678,23 @@ pub struct Simulate {
     pub switching: Switching,
 
     /// The step of fixed-step methods; without it the output interval
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", value_parser = seconds, allow_negative_numbers = true)]
     pub step: Option<f64>,
 
     /// The longest step of the other methods, which choose their steps by the tolerance
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", value_parser = seconds, allow_negative_numbers = true)]
     pub max_step: Option<f64>,
+}
 
-    /// The result file: .csv, .mat or .parquet; without it the name of the model with .csv
+#[derive(Args, Clone, Debug)]
+pub struct Simulate {
+    #[command(flatten)]
+    pub subject: Subject,
+
+    #[command(flatten)]
+    pub run: RunArguments,
+
+    /// The result file: .csv, .mat or .parquet, or - for CSV on standard output; without it the name of the model with .csv
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
@@ -497,6 +730,40 @@ pub enum Switching {
 fn intervals(text: &str) -> Result<usize, String> {
     let number: Option<usize> = text.trim().parse().ok();
     number.filter(|&number| number > 0).ok_or_else(|| "write a whole number greater than zero".to_owned())
+}
+
+fn count(text: &str) -> Result<usize, String> {
+    intervals(text)
+}
+
+/// A time in seconds, or with a unit.
+fn seconds(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    if let Ok(number) = text.parse() {
+        return Ok(number);
+    }
+    let wrong = || "write seconds, or a time with its unit, as in `1 h`, `20 ms` or `3 d`".to_owned();
+    let at =
+        text.find(|c: char| c.is_whitespace()).or_else(|| text.rfind(|c: char| c.is_ascii_digit()).map(|at| at + 1));
+    let (number, unit) = text.split_at(at.ok_or_else(wrong)?);
+    let number: f64 = number.trim().parse().map_err(|_| wrong())?;
+    let conversion = units::Conversion::between(unit.trim(), "s").ok_or_else(wrong)?;
+    Ok(conversion.apply(number))
+}
+
+/// `0..10`.
+fn range(text: &str) -> Result<(f64, f64), String> {
+    let ends =
+        text.split_once("..").and_then(|(low, high)| Some((low.trim().parse().ok()?, high.trim().parse().ok()?)));
+    let ends = ends.filter(|(low, high): &(f64, f64)| low.is_finite() && high.is_finite() && low < high);
+    ends.ok_or_else(|| "write it as A..B with A less than B, for example `0..10`".to_owned())
+}
+
+fn study_picture(text: &str) -> Result<(StudyPicture, PathBuf), String> {
+    let wrong = || "write it as KIND=FILE, for example `fan=fan.svg`; kinds are fan, heatmap and tornado".to_owned();
+    let (kind, file) = text.split_once('=').ok_or_else(wrong)?;
+    let kind = StudyPicture::from_str(kind.trim(), true).map_err(|_| wrong())?;
+    Ok((kind, PathBuf::from(file.trim())))
 }
 
 /// Splits `R1.R=10`.

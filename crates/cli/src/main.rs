@@ -2,9 +2,11 @@
 
 mod arguments;
 mod commands;
+mod diff;
 mod exit;
 mod interrupt;
 mod names;
+mod parameters;
 mod progress;
 mod style;
 mod subject;
@@ -41,6 +43,11 @@ fn run() -> ExitCode {
         Command::Diagram(diagram) => commands::diagram::run(diagram, style),
         Command::Translate(translate) => commands::translate::run(translate, style),
         Command::Plot(plot) => commands::plot::run(plot, style),
+        Command::Compare(compare) => commands::compare::run(compare, style),
+        Command::Sweep(sweep) => commands::sweep::run(sweep, style),
+        Command::Install(install) => commands::install::run(install),
+        Command::Libraries(list) => commands::libraries::run(list),
+        Command::Convert(convert) => commands::convert::run(convert, style),
         Command::Examples(examples) => commands::examples::run(examples),
         Command::Explain(explain) => commands::explain::run(explain),
         Command::Completions(completions) => commands::completions::run(completions),

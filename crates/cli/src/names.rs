@@ -4,18 +4,20 @@ use session::nearest;
 
 use crate::exit::Failure;
 
-/// Splits `a,x[1,2],der(y)` at the commas outside of brackets.
+/// Splits `a,x[1,2],der(y)` at the commas outside of brackets and quotes.
 pub fn split(list: &str) -> Vec<String> {
     let mut names = vec![String::new()];
-    let mut depth = 0;
+    let (mut depth, mut quoted) = (0, false);
     for character in list.chars() {
         match character {
-            '[' | '(' => depth += 1,
-            ']' | ')' => depth -= 1,
+            '"' => quoted = !quoted,
+            _ if quoted => {}
+            '[' | '(' | '{' => depth += 1,
+            ']' | ')' | '}' => depth -= 1,
             _ => {}
         }
         match names.last_mut() {
-            Some(_) if character == ',' && depth == 0 => names.push(String::new()),
+            Some(_) if character == ',' && depth == 0 && !quoted => names.push(String::new()),
             Some(name) => name.push(character),
             None => {}
         }
@@ -39,6 +41,7 @@ mod tests {
     #[test]
     fn commas_in_brackets_do_not_split() {
         assert_eq!(split("a, x[1,2],der(y)"), ["a", "x[1,2]", "der(y)"]);
+        assert_eq!(split("{1,2},\"a,b\""), ["{1,2}", "\"a,b\""]);
         assert_eq!(split(""), Vec::<String>::new());
         assert_eq!(split("a]],b"), ["a]],b"]);
     }

@@ -34,6 +34,24 @@ pub fn tell(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
+/// The width of the window that standard output is in, in characters.
+#[cfg(unix)]
+#[allow(unsafe_code)]
+pub fn window_width() -> Option<usize> {
+    let mut size = std::mem::MaybeUninit::<libc::winsize>::uninit();
+    // SAFETY: the size is written where the answer is zero, and read only then.
+    let size = unsafe {
+        (libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, size.as_mut_ptr()) == 0).then(|| size.assume_init())
+    };
+    size.map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0)
+}
+
+/// Elsewhere the window is not asked.
+#[cfg(not(unix))]
+pub fn window_width() -> Option<usize> {
+    None
+}
+
 const RED: &str = "\x1b[1;31m";
 const YELLOW: &str = "\x1b[1;33m";
 const BLUE: &str = "\x1b[1;34m";

@@ -1,5 +1,9 @@
 //! What the commands that work on a model have in common: where to look, what to say, how to end.
 
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use base::{Diagnostic, Severity};
 use serde_json::json;
 use session::{
@@ -25,12 +29,38 @@ pub struct Call<'a> {
     /// What was checked of classes that are no models by themselves.
     pub classes: Vec<Inspected>,
     told: usize,
+    /// A model from standard input, or what is wrong with it.
+    standard_input: Option<Result<Arc<str>, String>>,
+}
+
+/// What stands for a model from standard input, and how messages call it.
+const STANDARD_INPUT: &str = "-";
+const STANDARD_INPUT_FILE: &str = "stdin.mo";
+
+/// The text of a model from standard input.
+fn standard_input() -> Result<Arc<str>, String> {
+    let mut text = String::new();
+    match std::io::stdin().read_to_string(&mut text) {
+        Ok(_) => Ok(text.into()),
+        Err(error) => Err(format!("cannot read the model from standard input: {error}")),
+    }
+}
+
+/// A session that knows the model from standard input.
+fn session_with(standard_input: &Option<Result<Arc<str>, String>>) -> Session {
+    let mut session = Session::new(Box::new(Disk));
+    if let Some(Ok(text)) = standard_input {
+        session.replace_text(STANDARD_INPUT_FILE, Some(text.clone()));
+    }
+    session
 }
 
 impl<'a> Call<'a> {
     pub fn new(subject: &'a Subject, style: Style) -> Self {
+        let is_standard_input = subject.target.as_deref() == Some(STANDARD_INPUT);
+        let standard_input = is_standard_input.then(standard_input);
         Self {
-            session: Session::new(Box::new(Disk)),
+            session: session_with(&standard_input),
             subject,
             style,
             switching: transform::Switching::default(),
@@ -39,6 +69,7 @@ impl<'a> Call<'a> {
             structure: None,
             classes: Vec::new(),
             told: 0,
+            standard_input,
         }
     }
 
@@ -48,6 +79,12 @@ impl<'a> Call<'a> {
         request.transform.switching = self.switching;
         request.inputs = self.inputs.clone();
         Ok(request)
+    }
+
+    /// Makes further sessions that read the same model, also on other threads.
+    pub fn sessions(&self) -> impl Fn() -> Session + Send + Sync + 'static {
+        let standard_input = self.standard_input.clone();
+        move || session_with(&standard_input)
     }
 
     /// Text to flat model.
@@ -73,7 +110,13 @@ impl<'a> Call<'a> {
 
     fn target(&self) -> Result<String, Failed> {
         let missing = || Failed::Call("which model? Name a file, such as `circuit.mo`, or a class".to_owned());
-        self.subject.target.clone().ok_or_else(missing)
+        if let Some(Err(message)) = &self.standard_input {
+            return Err(Failed::Call(message.clone()));
+        }
+        match self.subject.target.as_deref().ok_or_else(missing)? {
+            STANDARD_INPUT => Ok(STANDARD_INPUT_FILE.to_owned()),
+            target => Ok(target.to_owned()),
+        }
     }
 
     /// Flat model to sorted equations.
@@ -176,10 +219,7 @@ pub fn print_json(summary: &Summary) -> Result<(), Failure> {
 }
 
 fn request(subject: &Subject, target: &str) -> Request {
-    let mut libraries = subject.libraries.clone();
-    // Folders of the environment that do not exist are not the fault of the call.
-    let path = std::env::var_os("MODELICAPATH").unwrap_or_default();
-    libraries.extend(std::env::split_paths(&path).filter(|folder| folder.is_dir()));
+    let libraries = library_folders(&subject.libraries);
     Request {
         target: target.to_owned(),
         model: subject.model.clone(),
@@ -197,7 +237,7 @@ fn request(subject: &Subject, target: &str) -> Request {
             ..transform::Options::default()
         },
         no_unit_check: subject.no_unit_check,
-        allow_external: subject.allow_external.clone(),
+        allow_external: external_code(&subject.allow_external),
         allow: dae::Allowed {
             read: subject.allow_read.clone(),
             write: subject.allow_write.clone(),
@@ -205,4 +245,22 @@ fn request(subject: &Subject, target: &str) -> Request {
             strict: subject.strict,
         },
     }
+}
+
+/// `build` among the libraries stands for the C code of the model's own libraries; `./build` is a file.
+fn external_code(allowed: &[PathBuf]) -> compile::ExternalCode {
+    let (build, libraries): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        allowed.iter().partition(|path| path.as_os_str() == "build");
+    compile::ExternalCode { libraries: libraries.into_iter().cloned().collect(), build: !build.is_empty() }
+}
+
+/// Where libraries are looked for: the folders that the call names, those of MODELICAPATH, and that of installed libraries.
+pub fn library_folders(named: &[PathBuf]) -> Vec<PathBuf> {
+    let mut folders = named.to_vec();
+    // Folders of the environment that do not exist are not the fault of the call.
+    let path = std::env::var_os("MODELICAPATH").unwrap_or_default();
+    folders.extend(std::env::split_paths(&path).filter(|folder| folder.is_dir()));
+    let installed = packages::LibraryFolder::of_user().map(|folder| folder.path().to_owned());
+    folders.extend(installed.filter(|folder| folder.is_dir()));
+    folders
 }

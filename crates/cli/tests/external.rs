@@ -145,7 +145,7 @@ fn a_shared_library_is_called_only_when_it_is_allowed() {
            |
          2 |   function f
            |            ^ declared here
-           = help: `--allow-external LIBRARY` lets the model call functions of a shared library
+           = help: `--allow-external LIBRARY` lets the model call functions of a shared library, `--allow-external build` those that its own C code defines, which is compiled then
            = see: Modelica specification, section 12.9
     "#]]
     .assert_eq(&late.stderr);

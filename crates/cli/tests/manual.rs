@@ -40,19 +40,18 @@ fn pages() -> Vec<PathBuf> {
 // The codes of messages.
 
 /// Words with hyphens in the source that are no codes.
-const OTHER_WORDS: [&str; 8] = [
+const OTHER_WORDS: [&str; 7] = [
     "implicit-euler",
     "inline-bdf2",
     "inline-euler",
     "inline-trapezoid",
     "linearly-implicit-euler",
-    "non-scaling-stroke",
     "sans-serif",
     "utf-8",
 ];
 
 /// What stands before a code of one word.
-const BEFORE_CODES: [&str; 3] = ["error(", "warning(", "Severity::Note,"];
+const BEFORE_CODES: [&str; 4] = ["error(", "warning(", "breach(", "Severity::Note,"];
 
 /// Codes that the source of the program has, with a file of each, and all words in quotes.
 fn codes_of_source() -> (BTreeMap<String, PathBuf>, BTreeSet<String>) {

@@ -42,11 +42,33 @@ fn draws_in_the_terminal() {
 fn draws_files_by_their_ending() {
     let folder = Folder::new("files");
     folder.write("out.csv", RESULT);
-    for (file, start) in [("a.svg", "<svg"), ("a.html", "<!doctype html>"), ("a.png", "\u{fffd}PNG")] {
+    for (file, start) in
+        [("a.svg", "<svg"), ("a.html", "<!doctype html>"), ("a.png", "\u{fffd}PNG"), ("a.pdf", "%PDF-1.4")]
+    {
         let run = gyrator(&folder, &["plot", "out.csv", "C.v,x[1,2]", "--output", file]);
         assert_eq!(run.status, 0, "{}", run.stderr);
         assert!(folder.read(file).starts_with(start));
     }
+}
+
+#[test]
+fn files_names_expressions_and_ranges_in_any_order() {
+    let folder = Folder::new("mixed");
+    folder.write("one.csv", "time,x,\"T[1]\",\"T[2]\"\n0,0,1,2\n1,2,3,4\n");
+    folder.write("two.csv", "time,x\n0,5\n1,6\n");
+    let drawn = |arguments: &[&str]| {
+        let run = gyrator(&folder, &[&["plot"], arguments, &["-o", "p.svg"]].concat());
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let text = folder.read("p.svg");
+        let names = text.split("<g class=\"entry\"").skip(1).filter_map(|entry| entry.split("<title>").nth(1));
+        names.map(|name| name.split('<').next().unwrap().to_owned()).collect::<Vec<_>>().join("; ")
+    };
+    assert_eq!(drawn(&["x", "one.csv", "two.csv"]), "x (one); x (two)");
+    // What only one file has is drawn from that.
+    assert_eq!(drawn(&["one.csv", "two.csv", "T[1:2]", "x - 1"]), "T[1] (one); T[2] (one); x - 1 (one); x - 1 (two)");
+    assert_eq!(drawn(&["one.csv", "T[:]", "--x", "x"]), "T[1]; T[2]");
+    assert!(folder.read("p.svg").contains(">x</text>"));
+    assert_eq!(drawn(&["one.csv", "x*T[2]", "--range", "0.2..0.8", "--log-y"]), "x*T[2]");
 }
 
 #[test]
@@ -67,7 +89,7 @@ fn wrong_calls_are_told_apart_from_wrong_models() {
     "#]]
     .assert_eq(&said(&["plot", "nothing.csv"]));
     expect![[r#"
-        error: `a.gif`: a picture ends in `.svg`, `.png` or `.html`
+        error: `a.gif`: a picture ends in `.svg`, `.png`, `.pdf` or `.html`
     "#]]
     .assert_eq(&said(&["plot", "out.csv", "--output", "a.gif"]));
     expect![[r#"
@@ -78,6 +100,18 @@ fn wrong_calls_are_told_apart_from_wrong_models() {
         error: `out.txt`: a result file ends in `.csv`, `.mat` or `.parquet`
     "#]]
     .assert_eq(&said(&["plot", "out.txt"]));
+    expect![[r#"
+        error: there is no file `C.v`; name a result file to draw from: .csv, .mat or .parquet
+    "#]]
+    .assert_eq(&said(&["plot", "C.v", "p"]));
+    expect![[r#"
+        error: `C.v +` ends too early
+    "#]]
+    .assert_eq(&said(&["plot", "out.csv", "C.v +"]));
+    expect![[r#"
+        error: `--log-y`: no value is greater than zero
+    "#]]
+    .assert_eq(&said(&["plot", "out.csv", "0 - p", "--log-y"]));
     expect![[r#"
         error: there is no example `circuits`; did you mean `circuit`?
     "#]]

@@ -160,6 +160,8 @@ impl Parts {
             defaults: Default::default(),
             modes: Default::default(),
             linear_form: Default::default(),
+            event_form: Default::default(),
+            initial_form: Default::default(),
         }
     }
 }
@@ -276,6 +278,32 @@ impl<'a> Builder<'a> {
         self.sorted(&self.schedule.blocks, FROZEN)
     }
 
+    /// The initial problem, with relations as they are.
+    pub fn frozen_initial(&mut self) -> Result<Vec<SectionStep>, Diagnostic> {
+        self.sorted(&self.schedule.initial, FROZEN)
+    }
+
+    /// The start values that are computed, with relations as they are.
+    pub fn frozen_starts(&mut self) -> Result<Vec<SectionStep>, Diagnostic> {
+        self.starts(FROZEN)
+    }
+
+    /// What happens at events besides the blocks, with relations as they are: values of reinit, instants of samples, and the
+    /// residues of all relations at the addresses that `residue` gives.
+    pub fn frozen_happenings(
+        &mut self,
+        residue: impl Fn(RelationId) -> Address,
+    ) -> Result<Vec<SectionStep>, Diagnostic> {
+        let is_reinit = |kind: &ActionKind| matches!(kind, ActionKind::Reinit { .. });
+        let mut statements = self.actions(&self.model.actions, &self.layout.actions, is_reinit);
+        for (id, relation) in self.layout.relations.iter().filter(|(_, relation)| relation.class >= Class::Time) {
+            statements.push(Statement::to_slot(residue(id), relation.residue, StatementOrigin::default()));
+        }
+        let mut steps = self.straight(&statements, FROZEN)?;
+        steps.extend(self.samples(FROZEN)?);
+        Ok(steps)
+    }
+
     pub fn frozen_assignments(&mut self, assignments: &[Assignment]) -> Result<Vec<SectionStep>, Diagnostic> {
         let statements: Vec<Statement> = assignments.iter().map(|assignment| self.statement(assignment)).collect();
         self.straight(&statements, FROZEN)
@@ -299,8 +327,8 @@ impl<'a> Builder<'a> {
         let parameters: Vec<Statement> = parameters.map(|assignment| self.statement(assignment)).collect();
         // Relations among parameters are decided when these are computed.
         sections.parameters = self.straight(&parameters, LIVE)?.into();
-        sections.starts = self.starts()?.into();
-        sections.samples = self.samples()?.into();
+        sections.starts = self.starts(LIVE)?.into();
+        sections.samples = self.samples(LIVE)?.into();
         sections.initial = self.sorted(&self.schedule.initial, INITIAL)?.into();
         sections.histories = self.histories()?.into();
         self.blocks(&mut sections)?;
@@ -390,7 +418,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Start values that are not literals.
-    fn starts(&mut self) -> Result<Vec<SectionStep>, Diagnostic> {
+    fn starts(&mut self, mode: Mode) -> Result<Vec<SectionStep>, Diagnostic> {
         let mut statements = Vec::new();
         for (id, variable) in self.model.variables.iter() {
             let known = match self.schedule.roles.get(id) {
@@ -405,16 +433,16 @@ impl<'a> Builder<'a> {
                 statements.push(Statement { target: self.layout.place(id), value: start, origin, checked: true });
             }
         }
-        self.straight(&statements, LIVE)
+        self.straight(&statements, mode)
     }
 
-    fn samples(&mut self) -> Result<Vec<SectionStep>, Diagnostic> {
+    fn samples(&mut self, mode: Mode) -> Result<Vec<SectionStep>, Diagnostic> {
         let mut statements = Vec::new();
         for sample in &self.layout.samples {
             statements.push(Statement::to_slot(sample.start_value, sample.start, StatementOrigin::default()));
             statements.push(Statement::to_slot(sample.interval_value, sample.interval, StatementOrigin::default()));
         }
-        self.straight(&statements, LIVE)
+        self.straight(&statements, mode)
     }
 
     /// What delays and transports remember, wherever they stand: one in a relation, a when clause or a branch that is not active

@@ -3,7 +3,7 @@
 //! The fixed part of the address space, in order: time, lambda, flags; one address for each variable that is no alias;
 //! left limits (`pre`); previous values; states of relations; samples; delays; actions; tangents of the first part.
 
-use base::IdVec;
+use base::{Id, IdVec};
 use dae::{
     Action, ActionKind, ArgsId, Builtin, CompareOp, ExprId, Exprs, Model, Node, VarId, Variability, VariableType,
 };
@@ -338,6 +338,17 @@ impl Layout {
     /// All pairs of an address and that of its previous value, in ascending order.
     pub fn previous_pairs(&self) -> Vec<(Address, Address)> {
         sorted(&self.previous)
+    }
+
+    /// The same addresses, each of which has a tangent, and one more for the residue of each relation.
+    pub(crate) fn with_all_tangents(&self) -> Self {
+        let tangible = self.fixed + self.relations.len() as u32;
+        Self { tangible, tangents: tangible, fixed: 2 * tangible, ..self.clone() }
+    }
+
+    /// Where the residue of a relation lies, in a layout with all tangents.
+    pub(crate) fn residue(&self, relation: RelationId) -> Address {
+        self.tangible - self.relations.len() as u32 + relation.index() as u32
     }
 
     /// The address of the tangent of an address, where it has one.

@@ -57,6 +57,7 @@ mod defined;
 mod differentiate;
 mod eliminate;
 mod execution;
+mod external;
 mod failure;
 mod family;
 mod implicit;
@@ -77,7 +78,6 @@ mod program;
 mod random;
 mod remembering;
 mod runtime;
-mod shared_library;
 mod signals;
 mod smooth;
 mod sparsity;
@@ -94,6 +94,7 @@ mod whole;
 
 pub use code::{Address, ChunkId, Rounding, StatementOrigin};
 pub use commons::Commons;
+pub use external::{ExternalCode, Outside};
 pub use failure::{Failure, Reason};
 pub use layout::{
     ActionSlots, Class, Delay, INITIAL, LAMBDA, LIVE, Layout, Relation, RelationId, RelationKind, Sample, TERMINAL,
@@ -105,7 +106,6 @@ pub use program::{
     Implicit, InlineSlots, LinearForm, ModeProgram, ModePrograms, Program, Root, Section, SectionStep, Sections, Side,
     StateSlots, System, SystemId, bounds,
 };
-pub use shared_library::SharedLibraries;
 pub use signals::{Driven, Signal, Signals};
 pub use sparsity::Pattern;
 pub use strings::Strings;

@@ -5,9 +5,12 @@
 //! first asks for it, as a program of its own in which everything fixed lies at the same addresses: values go from one memory
 //! to the other as they are.
 //!
+//! Sensitivities ask for more: within an event left limits have tangents too, and values of `reinit` and residues of relations
+//! are differentiated ([`Program::event_form`]); the first point comes from the initial problem ([`Program::initial_form`]).
+//!
 //! All blocks take part in the order of the schedule, with frozen relations, also those that are evaluated at events only: a
 //! step source is constant between events, but its height is a parameter. What a when clause assigned keeps its value: `pre`
-//! has no tangent.
+//! has no tangent, but in an event.
 
 use std::sync::Arc;
 
@@ -18,19 +21,37 @@ use transform::{Block, Role, Schedule};
 use crate::build::Builder;
 use crate::code::{Address, ChunkId};
 use crate::commons::Shared;
-use crate::layout::TIME;
+use crate::layout::{Layout, RelationId, TIME};
 use crate::memory::Memory;
-use crate::program::{LinearForm, Program, Section, SectionStep, Sections, SystemId};
+use crate::program::{LinearForm, LinearFormCell, Program, Section, SectionStep, Sections, SystemId};
 use crate::whole::untear;
+
+/// What a form is made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The model between events.
+    Point,
+    /// The model within an event, with tangents of left limits.
+    Event,
+    /// The initial problem.
+    Initial,
+}
 
 impl Program {
     /// The tangents of everything, made when they are first asked for.
-    pub fn linear_form(&self) -> Result<&LinearForm, Diagnostic> {
-        let made = self.linear_form.get_or_init(|| build(self).map(Box::new).map_err(Box::new));
-        match made {
-            Ok(form) => Ok(form),
-            Err(diagnostic) => Err((**diagnostic).clone()),
-        }
+    pub fn linear_form(&self) -> Result<&Arc<LinearForm>, Diagnostic> {
+        made(&self.linear_form, self, Kind::Point)
+    }
+
+    /// The same where left limits (`pre`) have tangents too, with those of what happens at events: values of `reinit`, residues
+    /// of relations, instants of samples.
+    pub fn event_form(&self) -> Result<&Arc<LinearForm>, Diagnostic> {
+        made(&self.event_form, self, Kind::Event)
+    }
+
+    /// The tangents of the initial problem, along parameters.
+    pub fn initial_form(&self) -> Result<&Arc<LinearForm>, Diagnostic> {
+        made(&self.initial_form, self, Kind::Initial)
     }
 
     /// Whether tangents along a parameter exist: it is a number that can be set.
@@ -39,36 +60,82 @@ impl Program {
     }
 }
 
+fn made<'a>(cell: &'a LinearFormCell, program: &Program, kind: Kind) -> Result<&'a Arc<LinearForm>, Diagnostic> {
+    let made = cell.get_or_init(|| build(program, kind).map(Arc::new).map_err(Box::new));
+    made.as_ref().map_err(|diagnostic| (**diagnostic).clone())
+}
+
 /// A program with the layout of another one.
-fn build(program: &Program) -> Result<LinearForm, Diagnostic> {
+fn build(program: &Program, kind: Kind) -> Result<LinearForm, Diagnostic> {
     let mut schedule = program.schedule.clone();
     (schedule.modes, schedule.inline) = (None, None);
-    let Schedule { model, blocks, .. } = &mut schedule;
+    let Schedule { model, blocks, initial, .. } = &mut schedule;
     let Model { exprs, variables, .. } = model;
-    for block in blocks {
+    for block in blocks.iter_mut().chain(initial) {
         if let Block::System { system, .. } = block {
             // A torn form may lose digits, and what is solved whole for that in a run is not torn here either.
             untear(system, exprs, |variable| variables[variable].ty == VariableType::Real);
         }
     }
-    let layout = program.layout.clone();
+    let layout = match kind {
+        Kind::Point => program.layout.clone(),
+        Kind::Event | Kind::Initial => program.layout.with_all_tangents(),
+    };
     let mut shared = Shared::default();
     let mut builder = Builder::new(&schedule, &layout, &mut shared, program.pool.strings.clone());
     builder.is_exact = true;
     let mut active = vec![false; layout.tangible as usize];
-    active[TIME as usize] = true;
+    active[TIME as usize] = kind != Kind::Initial;
     for (variable, role) in schedule.roles.iter() {
-        let is_known = matches!(role, Role::State { .. } | Role::Input);
+        let is_known = matches!(role, Role::State { .. } | Role::Input) && kind != Kind::Initial;
         active[layout.slot(variable) as usize] |= is_known || program.has_parameter_tangent(variable);
     }
+    let carried = if kind == Kind::Event { initial_parameters(&schedule, &layout) } else { Vec::new() };
+    carried.iter().for_each(|&slot| active[slot as usize] = true);
+    if kind != Kind::Point {
+        program.pre_pairs.iter().for_each(|&(_, pre)| active[pre as usize] = true);
+    }
     let parameters = builder.parameter_tangents(&mut active, |variable| program.has_parameter_tangent(variable))?;
-    let steps = builder.frozen_blocks()?;
+    let mut starts = Vec::new();
+    if kind == Kind::Initial {
+        let steps = builder.frozen_starts()?;
+        starts = chunks(builder.tangents_along(&steps, &mut active));
+    }
+    let mut steps = match kind {
+        Kind::Point | Kind::Event => builder.frozen_blocks()?,
+        Kind::Initial => builder.frozen_initial()?,
+    };
+    if kind == Kind::Event {
+        steps.extend(builder.frozen_happenings(|relation| layout.residue(relation))?);
+    }
     let tangent_steps = builder.tangents_along(&steps, &mut active);
     let parts = builder.finish();
     let sections = Sections { dynamics: Section::from(steps), ..Sections::default() };
     let made = parts.program(schedule, layout, sections, (tangent_steps, active), &mut shared, Arc::default());
     let differenced = made.differenced_functions();
-    Ok(LinearForm { program: Arc::new(made), parameters, differenced })
+    Ok(LinearForm { program: Arc::new(made), parameters, starts, carried, differenced })
+}
+
+/// The addresses of parameters that the initial problem determines.
+fn initial_parameters(schedule: &Schedule, layout: &Layout) -> Vec<Address> {
+    let mut found = Vec::new();
+    for block in &schedule.initial {
+        let determined: Vec<VarId> = match block {
+            Block::Assign { assignment, .. } => vec![assignment.variable],
+            Block::System { system, .. } => system.unknowns.clone(),
+        };
+        let is_parameter = |variable: &VarId| matches!(schedule.roles.get(*variable), Some(Role::Parameter));
+        found.extend(determined.into_iter().filter(is_parameter).map(|variable| layout.slot(variable)));
+    }
+    found
+}
+
+fn chunks(steps: Vec<SectionStep>) -> Vec<ChunkId> {
+    let chunk = |step| match step {
+        SectionStep::Code(chunk) => Some(chunk),
+        SectionStep::Solve(_) => None,
+    };
+    steps.into_iter().filter_map(chunk).collect()
 }
 
 impl LinearForm {
@@ -80,7 +147,9 @@ impl LinearForm {
     /// Takes over values from the memory of a run, at a point that is evaluated. Texts and the past of delays are lent;
     /// [`give_back`](Self::give_back) returns them.
     pub fn borrow(&self, from: &mut Memory, to: &mut Memory) {
-        self.program.copy_values(from, to);
+        let known = self.program.layout.tangents as usize;
+        let known = known.min(from.values.len());
+        to.values[..known].copy_from_slice(&from.values[..known]);
         to.native = from.native.clone();
         std::mem::swap(&mut from.strings, &mut to.strings);
         std::mem::swap(&mut from.delays, &mut to.delays);
@@ -102,8 +171,6 @@ impl LinearForm {
         solve: &mut dyn FnMut(SystemId, &mut Memory, &mut [f64]) -> Result<(), E>,
     ) -> Result<(), E> {
         let layout = &self.program.layout;
-        let tangents = layout.tangents as usize..(layout.tangents + layout.tangible) as usize;
-        memory.values[tangents].fill(0.0);
         let mut has_parameters = false;
         let seeds: Vec<(Address, f64)> = (direction.iter())
             .map(|&(variable, value)| {
@@ -113,8 +180,22 @@ impl LinearForm {
                 (place.slot, if place.negated { -value } else { value })
             })
             .collect();
+        self.tangents_from(memory, &seeds, has_parameters, solve)
+    }
+
+    /// The same along a direction that is given by addresses.
+    pub fn tangents_from<E>(
+        &self,
+        memory: &mut Memory,
+        seeds: &[(Address, f64)],
+        has_parameters: bool,
+        solve: &mut dyn FnMut(SystemId, &mut Memory, &mut [f64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let layout = &self.program.layout;
+        let tangents = layout.tangents as usize..(layout.tangents + layout.tangible) as usize;
+        memory.values[tangents].fill(0.0);
         // A variable and its alias are one direction.
-        for &(slot, value) in &seeds {
+        for &(slot, value) in seeds {
             memory.values[(layout.tangents + slot) as usize] += value;
         }
         for &(chunk, own) in self.parameters.iter().filter(|_| has_parameters) {
@@ -124,7 +205,18 @@ impl LinearForm {
                 memory.values[(layout.tangents + slot) as usize] = *value;
             }
         }
+        self.starts.iter().for_each(|&chunk| _ = self.program.execute(chunk, memory));
         self.program.tangents(memory, solve)
+    }
+
+    /// The tangent of what lies at an address, after [`tangents_from`](Self::tangents_from).
+    pub fn tangent_at(&self, memory: &Memory, slot: Address) -> f64 {
+        self.program.tangent_at(memory, slot)
+    }
+
+    /// The tangent of the residue of a relation, in the form of events.
+    pub fn residue_tangent(&self, memory: &Memory, relation: RelationId) -> f64 {
+        self.program.tangent_at(memory, self.program.layout.residue(relation))
     }
 
     /// The tangent of a variable along the direction of the last call of [`tangents`](Self::tangents).

@@ -215,9 +215,16 @@ pub struct LinearForm {
     pub program: Arc<Program>,
     /// The tangents of the section `parameters`. Code that computes a parameter that can be set comes with its address.
     pub(crate) parameters: Vec<(ChunkId, Option<Address>)>,
+    /// The tangents of start values, in the form of the initial problem.
+    pub(crate) starts: Vec<ChunkId>,
+    /// The addresses of parameters that the initial problem determines: their tangents are known from there.
+    pub carried: Vec<Address>,
     /// Functions without a derivative: tangents through them are differences.
     pub differenced: Vec<String>,
 }
+
+/// A linear form, once somebody asked for it.
+pub(crate) type LinearFormCell = OnceLock<Result<Arc<LinearForm>, Box<Diagnostic>>>;
 
 /// The values of parameters as the program was made with them.
 type Defaults = OnceLock<Option<Box<Memory>>>;
@@ -264,12 +271,17 @@ pub struct Program {
     pub(crate) slope_code: ChunkId,
     pub(crate) update_code: ChunkId,
     pub(crate) exact_code: ChunkId,
-    pub(crate) pre_pairs: Vec<(Address, Address)>,
+    /// Variables that have a left limit, and where that lies.
+    pub pre_pairs: Vec<(Address, Address)>,
     pub(crate) defaults: Defaults,
     /// The programs of its modes.
     pub modes: ModePrograms,
     /// Tangents of everything, once somebody asked for them.
-    pub(crate) linear_form: OnceLock<Result<Box<LinearForm>, Box<Diagnostic>>>,
+    pub(crate) linear_form: LinearFormCell,
+    /// The same with tangents of left limits, for events.
+    pub(crate) event_form: LinearFormCell,
+    /// The tangents of the initial problem.
+    pub(crate) initial_form: LinearFormCell,
 }
 
 impl Program {

@@ -99,6 +99,19 @@ impl Signal {
         }
     }
 
+    /// The slope in a piece just behind a time, or just before it; zero beyond its ends.
+    fn slope(&self, piece: usize, time: f64, behind: bool) -> f64 {
+        let begin = self.first[piece];
+        let end = self.first.get(piece + 1).copied().unwrap_or(self.times.len());
+        let (times, values) = (&self.times[begin..end], &self.values[begin..end]);
+        let after = times.partition_point(|&knot| if behind { knot <= time } else { knot < time });
+        match after {
+            0 => 0.0,
+            _ if after == times.len() => 0.0,
+            _ => (values[after] - values[after - 1]) / (times[after] - times[after - 1]),
+        }
+    }
+
     /// The times inside of pieces at which the slope changes, the ends included.
     fn kinks(&self) -> Vec<f64> {
         let mut kinks = Vec::new();
@@ -248,6 +261,14 @@ impl Driven {
     /// Whether there is a signal for a variable.
     pub fn has(&self, variable: VarId) -> bool {
         self.signals.has(variable)
+    }
+
+    /// The slopes of continuous inputs at a time by their addresses, from one side.
+    pub fn slopes(&self, time: f64, behind: bool) -> impl Iterator<Item = (Address, f64)> {
+        self.lines.iter().zip(&self.signals.signals).map(move |(line, signal)| {
+            let slope = signal.slope(line.piece, time, behind);
+            (line.address, if matches!(line.sign, Sign::Negative) { -slope } else { slope })
+        })
     }
 
     pub(crate) fn write(&self, values: &mut [f64]) {

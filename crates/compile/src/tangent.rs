@@ -216,6 +216,14 @@ impl Program {
         })
     }
 
+    /// The residues of `time_relations` at the present time.
+    pub fn time_residues(&self, memory: &mut Memory) -> Vec<f64> {
+        let mut residues = vec![0.0; self.time_relations.len()];
+        self.execute(self.time_code, memory);
+        self.read_outputs(memory, &mut residues);
+        residues
+    }
+
     /// For each of `time_relations` the next instant after now at which it changes; infinity for none. At the instant
     /// of a comparison its residue is zero; at that of a rounding the rounded value is a new one.
     pub fn time_events(&self, memory: &mut Memory, out: &mut [f64]) {

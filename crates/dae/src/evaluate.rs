@@ -1,6 +1,8 @@
 //! The interpreter of functions: the executor on values that are all known. It evaluates constants at translation time, runs what
 //! is not compiled, and tells why compiled code failed.
 
+use std::sync::Arc;
+
 use base::Span;
 
 use crate::execute::{Domain, Executor};
@@ -18,11 +20,19 @@ pub trait Externals {
 
 /// Functions of shared libraries that the user allowed to be called.
 pub trait OutsideFunctions: Send + Sync {
-    /// Whether there is a function of this name.
-    fn has(&self, symbol: &str) -> bool;
+    /// Whether the function can be called as far as is known without trying.
+    fn has(&self, external: &External) -> bool;
 
-    /// As `Externals::call`.
-    fn call(&self, external: &External, arguments: &mut [Value]) -> Result<Option<Value>, String>;
+    /// Makes ready what a model calls during its run, together. What fails is told by the position of the function.
+    fn prepare(&self, externals: &[Arc<External>]) -> Vec<(usize, String)>;
+
+    /// As `Externals::call`. Objects are addresses here. `say` takes what the function prints.
+    fn call(
+        &self,
+        external: &External,
+        arguments: &mut [Value],
+        say: &mut dyn FnMut(&str),
+    ) -> Result<Option<Value>, String>;
 }
 
 /// No outside functions at all.

@@ -1,6 +1,7 @@
 //! Functions of the flat model: an imperative form with arrays and records of any size, names resolved and types
 //! checked. The same form is evaluated at translation time and at run time, compiled, and differentiated.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::{IdVec, Name, Span};
@@ -120,8 +121,36 @@ pub struct External {
     pub result_type: Option<Type>,
     /// For each argument whether the outside function writes it.
     pub outputs: Vec<bool>,
-    /// From the annotations `Library`, `LibraryDirectory`.
+    /// The types of the arguments.
+    pub argument_types: Vec<ArgumentType>,
+    /// From the annotation `Library`.
     pub libraries: Vec<Arc<str>>,
+    /// Where its code is.
+    pub source: Arc<ExternalSource>,
+    /// Of the constructor of an external object: what frees it.
+    pub destructor: Option<Arc<External>>,
+}
+
+/// The type of an argument of an outside function.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ArgumentType {
+    pub ty: Type,
+    /// How many dimensions it has.
+    pub rank: usize,
+    /// Whether it is written as `size(…)`, which is a `size_t` in C.
+    pub is_size: bool,
+}
+
+/// What the annotations of an external clause say about its code (specification 12.9.4), with all addresses resolved.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct ExternalSource {
+    /// The top-level class whose text has the clause. The code of one library is compiled together.
+    pub package: Arc<str>,
+    /// The texts of `Include`.
+    pub includes: Vec<Arc<str>>,
+    pub include_directories: Vec<PathBuf>,
+    pub library_directories: Vec<PathBuf>,
+    pub source_directories: Vec<PathBuf>,
 }
 
 #[derive(Clone, Debug)]

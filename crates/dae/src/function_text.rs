@@ -3,11 +3,12 @@
 //! Recursion follows the nesting of the written text; `stacker` moves on to a fresh stack where that is deep.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use crate::expr::CompareOp;
 use crate::function::{
-    Accessor, ArithmeticOp, ArrayFunction, Body, Expr, Function, FunctionType, Inline, Local, LocalId, ReductionOp,
-    Statement, StatementKind, Subscript, Target, Type, for_each_statement,
+    Accessor, ArithmeticOp, ArrayFunction, Body, Expr, External, Function, FunctionType, Inline, Local, LocalId,
+    ReductionOp, Statement, StatementKind, Subscript, Target, Type, for_each_statement,
 };
 use crate::model::Model;
 use crate::print::{identifier, name_of, real, string, string_options};
@@ -77,12 +78,8 @@ impl<'f> Text<'f> {
                 let result = external.result.as_ref().map(|target| format!("{} = ", self.target(target)));
                 let language = string(external.language.as_str());
                 let call = format!("{}{}({arguments})", result.unwrap_or_default(), external.symbol);
-                let libraries: Vec<String> = external.libraries.iter().map(|library| string(library)).collect();
-                let libraries = match libraries.is_empty() {
-                    true => String::new(),
-                    false => format!(" annotation(Library = {{{}}})", libraries.join(", ")),
-                };
-                self.line(outer, &format!("external {language} {call}{libraries};"));
+                let annotation = code_annotation(external);
+                self.line(outer, &format!("external {language} {call}{annotation};"));
             }
             Body::RecordConstructor => {}
         }
@@ -553,6 +550,18 @@ fn whole(function: ArrayFunction) -> &'static str {
         Integer | Enumeration => "Integer",
         StringReal | StringFormat | StringInteger | StringBoolean | StringEnumeration => "String",
         Concat => "String",
+    }
+}
+
+/// Which code an outside function needs, as an annotation. Where its folders are on this computer is no matter of the model.
+fn code_annotation(external: &External) -> String {
+    let texts = |texts: &[Arc<str>]| -> Vec<String> { texts.iter().map(|text| string(text)).collect() };
+    let parts = [("Library", texts(&external.libraries)), ("Include", texts(&external.source.includes))];
+    let parts = parts.into_iter().filter(|(_, texts)| !texts.is_empty());
+    let parts: Vec<String> = parts.map(|(name, texts)| format!("{name} = {{{}}}", texts.join(", "))).collect();
+    match parts.is_empty() {
+        true => String::new(),
+        false => format!(" annotation({})", parts.join(", ")),
     }
 }
 

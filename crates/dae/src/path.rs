@@ -64,6 +64,20 @@ impl Paths {
         Some(PathId::from_index(found + 1))
     }
 
+    /// The path that is written so, as `a.x` or `a[2,1].x`, of names without quotes.
+    pub fn find(&self, text: &str) -> Option<PathId> {
+        text.split('.').try_fold(self.root(), |parent, part| {
+            let (name, subscripts) = match part.split_once('[') {
+                None => (part, Vec::new()),
+                Some((name, rest)) => {
+                    let numbers = rest.strip_suffix(']')?.split(',').map(|number| number.trim().parse().ok());
+                    (name, numbers.collect::<Option<Vec<u32>>>()?)
+                }
+            };
+            self.find_child(parent, Name::new(name), &subscripts)
+        })
+    }
+
     /// `None` for the root.
     pub fn parent(&self, path: PathId) -> Option<PathId> {
         self.segments[path].parent

@@ -84,9 +84,18 @@ impl Model {
     pub fn variable_in(&self, variable: VarId, style: Style) -> String {
         match self.variables[variable].derivative_of {
             Some(of) => format!("der({})", self.variable_in(of, style)),
-            None if style.exact => identifier(&self.variable_name(variable)),
+            None if style.exact => {
+                let name = self.variable_name(variable);
+                if self.is_path_in_quotes(&name) { quoted(&name) } else { identifier(&name) }
+            }
             None => self.variable_name(variable),
         }
+    }
+
+    /// Whether a name is that of another variable in quotes: `'a.x'` of the model and the `x` of its component `a` are two
+    /// names, and would be one identifier.
+    fn is_path_in_quotes(&self, name: &str) -> bool {
+        is_quoted(name) && name.contains(['.', '[']) && self.paths.find(name.trim_matches('\'')).is_some()
     }
 }
 
@@ -96,7 +105,11 @@ pub fn identifier(name: &str) -> String {
     let plain = !base::is_reserved(name)
         && characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
         && characters.all(|character| character.is_ascii_alphanumeric() || character == '_');
-    if plain || is_quoted(name) { name.to_owned() } else { format!("'{}'", name.replace('\'', "\\'")) }
+    if plain || is_quoted(name) { name.to_owned() } else { quoted(name) }
+}
+
+fn quoted(name: &str) -> String {
+    format!("'{}'", name.replace('\'', "\\'"))
 }
 
 /// Whether the whole name is one quoted identifier already.

@@ -342,7 +342,10 @@ fn external_function() -> Arc<Function> {
         result: None,
         result_type: Some(dae::function::Type::Real),
         outputs: vec![false],
+        argument_types: Vec::new(),
         libraries: Vec::new(),
+        source: Arc::default(),
+        destructor: None,
     });
     Arc::new(f)
 }

@@ -6,7 +6,7 @@
 
 use crate::geometry::{Extent, Point, Transform};
 use crate::picture::{Kind, Picture, Role, Side};
-use crate::route;
+use crate::{route, transitions};
 
 /// Between the columns, where connections and texts need room.
 const COLUMN_GAP: f64 = 30.0;
@@ -42,6 +42,7 @@ impl Picture {
             }
         }
         route::route_all(self);
+        transitions::write_captions(self);
     }
 }
 
@@ -109,6 +110,14 @@ fn graph(picture: &Picture, open: &[usize]) -> Graph {
     }
     let mut graph = Graph { edges: Vec::new(), neighbours: vec![Vec::new(); open.len()] };
     for connection in &picture.connections {
+        if let Some((Some(from), to)) = transitions::components(picture, connection)
+            && let (Some(from), Some(to)) = (number[from], number[to])
+            && from != to
+        {
+            graph.neighbours[from].push(to);
+            graph.neighbours[to].push(from);
+            graph.edges.push(Edge { from, to, is_directed: true });
+        }
         let [Some(a), Some(b)] = connection.ends.each_ref().map(|end| picture.pin(end)) else { continue };
         let (Some(from), Some(to)) = (number[a.component], number[b.component]) else { continue };
         if from == to {

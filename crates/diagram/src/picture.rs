@@ -125,12 +125,15 @@ impl Component {
 /// A connection between two connectors.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Connection {
-    /// The names that lead to the connectors: `["R1", "p"]`; subscripts stand at the name.
+    /// The names that lead to the connectors: `["R1", "p"]`; subscripts stand at the name. A name alone is a component as a
+    /// whole, such as a state; a transition from nowhere has no first name.
     pub ends: [Vec<String>; 2],
     /// Its corners and how it is drawn. Without points it is routed.
     pub line: Line,
     /// What is written at it.
     pub texts: Vec<Item>,
+    /// What `Picture::arrange` writes beside the line.
+    pub caption: String,
     /// `false` where one of its ends does not exist: it is drawn pale.
     pub present: bool,
 }

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::geometry::{Extent, Point};
 use crate::picture::{Picture, Pin, Side};
+use crate::transitions;
 
 /// How far a route goes straight away from its component.
 const STUB: f64 = 5.0;
@@ -35,6 +36,7 @@ pub fn route_all(picture: &mut Picture) {
             open.push((position, [from, to]));
         }
     }
+    open.append(&mut transitions::pins(picture));
     if open.is_empty() {
         return;
     }

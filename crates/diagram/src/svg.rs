@@ -8,8 +8,9 @@ use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
-use crate::font;
 use crate::geometry::{Extent, Point, Transform};
+use crate::junctions::junctions;
+use crate::labels::labels;
 use crate::outline::{self, Segment};
 use crate::picture::{Component, Connection, Kind, Picture};
 use crate::shape::{
@@ -26,10 +27,13 @@ const MARGIN: f64 = 3.0;
 const THINNEST: f64 = 0.1;
 /// What does not exist is drawn this faintly.
 const PALE: f64 = 0.3;
+/// The radius of the dot at which lines of one net branch.
+const JUNCTION: f64 = 0.8;
 
 /// The drawing as a file.
 pub fn svg(picture: &Picture) -> String {
-    let area = picture.bounds().grown(MARGIN);
+    let labels = labels(picture);
+    let area = labels.iter().fold(picture.bounds(), |area, label| area.union(&label.extent)).grown(MARGIN);
     let mut drawing = Drawing::default();
     for item in &picture.graphics {
         drawing.item(item, &Transform::IDENTITY);
@@ -40,11 +44,15 @@ pub fn svg(picture: &Picture) -> String {
     for connection in &picture.connections {
         drawing.connection(connection);
     }
+    for (at, colour) in junctions(picture) {
+        let (x, y, radius, colour) = (Number(at.x), Number(-at.y), Number(JUNCTION), Hexadecimal(colour));
+        let _ = writeln!(drawing.body, r#"<circle cx="{x}" cy="{y}" r="{radius}" fill="{colour}"/>"#);
+    }
     for component in &picture.components {
         drawing.connectors(component);
     }
-    for component in &picture.components {
-        drawing.labels(component, &Transform::IDENTITY, None);
+    for label in &labels {
+        drawing.text(label, &Transform::IDENTITY);
     }
     let (left, top) = (Number(area.left()), Number(-area.top()));
     let (width, height) = (Number(area.width()), Number(area.height()));
@@ -57,7 +65,7 @@ pub fn svg(picture: &Picture) -> String {
 {definitions}<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="#fff"/>
 {body}</svg>
 "##,
-        font::FAMILY,
+        vector::FAMILY,
         Escaped(&picture.class),
     )
 }
@@ -443,44 +451,6 @@ impl Drawing {
                 drawing.item(text, &Transform::IDENTITY);
             }
         });
-    }
-
-    /// What is written beside connectors, away from the middle of their component.
-    fn labels(&mut self, component: &Component, outer: &Transform, middle: Option<Point>) {
-        let transform = component.transform.then(outer);
-        let centre = transform.apply(component.extent.centre());
-        if !component.labels.is_empty() {
-            self.label(&component.labels, &transform.apply_extent(&component.extent), centre, middle);
-        }
-        for connector in &component.connectors {
-            self.labels(connector, &transform, Some(middle.unwrap_or(centre)));
-        }
-    }
-
-    fn label(&mut self, lines: &[String], area: &Extent, centre: Point, middle: Option<Point>) {
-        const SIZE: f64 = 2.2;
-        let width = lines.iter().map(|line| font::length(line, false)).fold(0.0, f64::max) * SIZE;
-        let away = middle.map_or(Point::new(0.0, 1.0), |middle| centre.minus(middle));
-        let height = SIZE * font::LINE * lines.len() as f64;
-        let bottom = if away.y < -away.x.abs() { area.bottom() - height } else { area.top() };
-        let (left, alignment) = match away.x {
-            x if x < -1e-9 => (area.right() - width, Alignment::Right),
-            x if x > 1e-9 => (area.left(), Alignment::Left),
-            _ => (area.right(), Alignment::Left),
-        };
-        let extent = Extent::new(left, bottom, left + width, bottom + height);
-        let text = Text {
-            extent,
-            text: lines.join("\n"),
-            size: 0.0,
-            font: String::new(),
-            bold: false,
-            italic: false,
-            underlined: false,
-            colour: Colour(170, 30, 0),
-            alignment,
-        };
-        self.text(&text, &Transform::IDENTITY);
     }
 }
 

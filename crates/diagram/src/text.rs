@@ -2,7 +2,6 @@
 //!
 //! Texts follow the place, the size and the direction of their area, but they are never mirrored and never upside down.
 
-use crate::font;
 use crate::geometry::{Extent, Point, Transform};
 use crate::shape::{Alignment, Text};
 
@@ -30,12 +29,12 @@ pub fn fit(text: &Text, transform: &Transform) -> Option<Fitted> {
     if lines.iter().all(|line| line.is_empty()) {
         return None;
     }
-    let lengths: Vec<f64> = lines.iter().map(|line| font::length(line, text.bold)).collect();
+    let lengths: Vec<f64> = lines.iter().map(|line| vector::length(line, text.bold)).collect();
     let longest = lengths.iter().copied().fold(0.0, f64::max);
     let (along, across) = (transform.apply_vector(Point::new(1.0, 0.0)), transform.apply_vector(Point::new(0.0, 1.0)));
     let width = text.extent.width() * along.length();
     let height = text.extent.height() * across.length();
-    let rows = font::LINE + SPACING * (lines.len() - 1) as f64;
+    let rows = vector::LINE + SPACING * (lines.len() - 1) as f64;
     let by_height = if height > 0.0 { height / rows } else { f64::INFINITY };
     let by_width = if width > 0.0 && longest > 0.0 { width / longest } else { f64::INFINITY };
     let size = if text.size > 0.0 { text.size * POINT } else { by_height.min(by_width) };
@@ -58,7 +57,7 @@ pub fn fit(text: &Text, transform: &Transform) -> Option<Fitted> {
         Alignment::Right => width / 2.0,
     };
     let centre = transform.apply(text.extent.centre()).plus(direction.times(shift));
-    let first = SPACING * size * (lines.len() - 1) as f64 / 2.0 - font::CAPITAL / 2.0 * size;
+    let first = SPACING * size * (lines.len() - 1) as f64 / 2.0 - vector::CAPITAL / 2.0 * size;
     let lines = lines.iter().zip(lengths).enumerate().filter(|(_, (line, _))| !line.is_empty());
     let lines = lines.map(|(row, (line, length))| {
         let at = centre.plus(up.times(first - SPACING * size * row as f64));

@@ -113,3 +113,43 @@ fn a_circuit_goes_from_its_source_to_the_right_with_ground_below() {
     let between = &picture.connections[1].line.points;
     assert_eq!(between.len(), 2, "a straight line joins neighbours: {between:?}");
 }
+
+#[test]
+fn transitions_leave_and_reach_states_and_say_their_conditions() {
+    let state = |name: &str, x: f64| Component {
+        name: name.to_owned(),
+        transform: Transform::between(Extent::DEFAULT, Extent::new(x, 0.0, x + 20.0, 20.0)),
+        present: true,
+        placed: true,
+        ..Component::default()
+    };
+    let transition = |from: &[&str], to: &str, caption: &str| Connection {
+        ends: [from.iter().map(|&name| name.to_owned()).collect(), vec![to.to_owned()]],
+        caption: caption.to_owned(),
+        present: true,
+        ..Connection::default()
+    };
+    let mut picture = Picture {
+        components: vec![state("a", 0.0), state("b", 60.0)],
+        connections: vec![
+            transition(&[], "a", ""),
+            transition(&["a"], "b", "go"),
+            transition(&["b"], "a", "back"),
+            transition(&["b"], "b", "again"),
+        ],
+        ..Picture::default()
+    };
+    picture.arrange();
+    let ways: Vec<&[Point]> = picture.connections.iter().map(|it| it.line.points.as_slice()).collect();
+    let point = Point::new;
+    // The entry from the left, to the middle of the side.
+    assert_eq!(ways[0], [point(-15.0, 10.0), point(0.0, 10.0)]);
+    // There above and back below the middle, straight.
+    assert_eq!(ways[1], [point(20.0, 15.0), point(60.0, 15.0)]);
+    assert_eq!(ways[2], [point(60.0, 5.0), point(20.0, 5.0)]);
+    // A loop leaves at the top and comes back at the right.
+    assert_eq!((ways[3].first(), ways[3].last()), (Some(&point(75.0, 20.0)), Some(&point(80.0, 15.0))));
+    let texts: Vec<usize> = picture.connections.iter().map(|it| it.texts.len()).collect();
+    assert_eq!(texts, [0, 1, 1, 1]);
+    assert!(diagram::svg(&picture).contains(">go</text>"));
+}

@@ -64,6 +64,22 @@ impl Experiment {
         Self { options: Options { interval, ..self.options }, has_interval: true, ..self }
     }
 
+    /// Rows at these times, and not in equal distances. The start, the end and events have rows as ever.
+    ///
+    /// ```
+    /// # let mut session = gyrator::Session::new();
+    /// # session.replace_text("m.mo", "model M Real x(start = 0, fixed = true); equation der(x) = 2*time; end M;");
+    /// let model = session.model("m.mo")?;
+    /// let run = model.simulate(&model.experiment().output_times(&[0.25, 0.3]))?;
+    /// assert_eq!(run.time, [0.0, 0.25, 0.3, 1.0]);
+    /// assert!((run.at("x", 0.3).unwrap() - 0.09).abs() < 1e-6);
+    /// # Ok::<(), gyrator::Error>(())
+    /// ```
+    #[must_use]
+    pub fn output_times(self, times: &[f64]) -> Self {
+        Self { options: Options { points: Some(times.into()), ..self.options }, ..self }
+    }
+
     /// The error allowed in a step, relative to the size of the variables.
     #[must_use]
     pub fn tolerance(self, tolerance: f64) -> Self {
@@ -157,6 +173,9 @@ impl Experiment {
             signals.push(session::signal(program, *variable, &rows.time, &rows.values).map_err(Error::of_call)?);
         }
         let mut options = Options { inputs: Arc::new(Signals::new(signals)), ..self.options.clone() };
+        // The start has its row already.
+        let start = options.start_time;
+        options.points = options.points.map(|points| points.iter().copied().filter(|&time| time > start).collect());
         let mut warnings = Vec::new();
         if let Some((table, at)) = &self.start_from {
             let time = session::start_from_time(table, "the result", *at).map_err(Error::of_call)?;
@@ -178,8 +197,29 @@ impl Experiment {
         self.options.stop_time
     }
 
+    /// The distance of output points.
+    pub fn output_interval(&self) -> f64 {
+        self.options.interval
+    }
+
+    /// The error allowed in a step, relative to the size of the variables.
+    pub fn relative_tolerance(&self) -> f64 {
+        self.options.tolerance
+    }
+
+    /// The name of the method of integration.
+    pub fn method_name(&self) -> &'static str {
+        self.options.solver.name()
+    }
+
     /// What is wrong with it.
     fn check(&self) -> Result<(), String> {
+        if let Some(points) = &self.options.points {
+            let ascends = points.windows(2).all(|pair| pair[0] < pair[1]);
+            if !ascends || points.iter().any(|time| !time.is_finite()) {
+                return Err("the times of rows must be numbers that increase".to_owned());
+            }
+        }
         let settings = session::Settings {
             start_time: Some(self.options.start_time),
             stop_time: Some(self.options.stop_time),

@@ -28,8 +28,10 @@
 
 mod error;
 mod experiment;
+mod linearization;
 mod model;
 mod place;
+mod sensitivities;
 mod session;
 mod simulation;
 mod system;
@@ -38,9 +40,12 @@ pub use ::session::{Inspected, Verdict};
 pub use base::{Diagnostic, FileId, Label, Severity, Span};
 pub use error::Error;
 pub use experiment::Experiment;
+pub use linearization::{LinearPoint, LinearRequest};
 pub use model::{Dependency, Model, Role, Run, Variable, VariableType};
 pub use place::Place;
-pub use results::{Column, Trajectories, Trajectory};
+pub use results::plot::{Figure, html, svg};
+pub use results::{Column, Kind, Trajectories, Trajectory};
+pub use sensitivities::Sensitivities;
 pub use session::{Report, Session};
 pub use simulate::{Accepted, Jacobian, Reached, RunStatistics, Update};
 pub use simulation::{Simulation, Snapshot};

@@ -130,7 +130,7 @@ impl Model {
     }
 
     /// A run of this model with its values of parameters, and what there is to say about its beginning.
-    fn options(&self, experiment: &Experiment) -> Result<(simulate::Options, Vec<Diagnostic>), Error> {
+    pub(crate) fn options(&self, experiment: &Experiment) -> Result<(simulate::Options, Vec<Diagnostic>), Error> {
         let (options, warnings) = experiment.resolve(&self.inner.program)?;
         Ok((simulate::Options { parameters: self.parameters.clone(), ..options }, warnings))
     }
@@ -267,6 +267,36 @@ impl Model {
         self.inner.by_name.get(name).map(|&k| &self.inner.variables[k])
     }
 
+    /// The values of all parameters and constants that are known before a run; those that initial equations determine are not.
+    ///
+    /// ```
+    /// let mut session = gyrator::Session::new();
+    /// session.replace_text("m.mo", "model M parameter Real a = 2; parameter Real b = 3*a; Real x = b*time; end M;");
+    /// let model = session.model("m.mo")?.with("a", 5.0)?;
+    /// let values: Vec<(&str, f64)> = model.parameter_values()?.iter().map(|(known, value)| (&*known.name, *value)).collect();
+    /// assert_eq!(values, [("a", 5.0), ("b", 15.0)]);
+    /// # Ok::<(), gyrator::Error>(())
+    /// ```
+    pub fn parameter_values(&self) -> Result<Vec<(&Variable, f64)>, Error> {
+        let program = &self.inner.program;
+        let mut memory = program.memory();
+        let computed = program.run_parameters(&self.parameters, &mut memory);
+        computed.map_err(|failure| Error::of_model(vec![failure.diagnostic(program.model())], &self.inner.sources))?;
+        let is_known = |variable: &&Variable| {
+            let is_free = program.schedule.free.get(variable.id) == Some(&true);
+            matches!(variable.role, Role::Parameter | Role::Constant) && !is_free
+        };
+        let known = self.variables().iter().filter(is_known);
+        Ok(known.map(|variable| (variable, program.value(&memory, variable.id))).collect())
+    }
+
+    /// The texts that the model was translated from, with the paths that they were read from. A session that is given them as
+    /// texts makes the same model, wherever it runs.
+    pub fn sources(&self) -> impl Iterator<Item = (&std::path::Path, &str)> {
+        let sources = &self.inner.sources;
+        sources.ids().map(|file| sources.file(file)).map(|file| (&*file.path, &*file.text))
+    }
+
     /// A run from start to stop, with all variables. A model that calls `terminate` ends it sooner.
     pub fn simulate(&self, experiment: &Experiment) -> Result<Run, Error> {
         self.simulate_only(experiment, &|_| true)
@@ -296,11 +326,22 @@ impl Model {
         wanted: &dyn Fn(&str) -> bool,
         go_on: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Run, Error> {
-        let (options, mut warnings) = self.options(experiment)?;
+        let (options, warnings) = self.options(experiment)?;
+        Ok(self.run(&options, warnings, wanted, go_on)?.0)
+    }
+
+    /// A run with options that fit the program.
+    pub(crate) fn run(
+        &self,
+        options: &simulate::Options,
+        mut warnings: Vec<Diagnostic>,
+        wanted: &dyn Fn(&str) -> bool,
+        go_on: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<(Run, Option<simulate::SensitivityRows>), Error> {
         let mut sink = MemorySink::default();
         let (program, log) = (&self.inner.program, &mut EventLog::none());
         let mut watcher = |time: f64| go_on(time);
-        let outcome = simulate::simulate(program, &options, wanted, &mut sink, log, &mut watcher);
+        let outcome = simulate::simulate(program, options, wanted, &mut sink, log, &mut watcher);
         let outcome = outcome.map_err(|error| Error::of_call(error.to_string()))?;
         warnings.extend(outcome.warnings);
         let (trajectories, statistics) = (sink.trajectories, outcome.statistics);
@@ -316,7 +357,7 @@ impl Model {
                 return Err(Error::of_model(vec![*diagnostic], &self.inner.sources).with(run));
             }
         }
-        Ok(run)
+        Ok((run, outcome.sensitivities))
     }
 
     /// Which states and inputs the derivatives of states and the outputs of the model depend on, by its equations: in whatever

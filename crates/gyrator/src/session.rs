@@ -12,11 +12,11 @@ use crate::{Error, Experiment, Model};
 /// Reads classes from libraries, files and texts, and translates them. It may live for hours: each call sees the texts of its
 /// time, and syntax trees of texts that have not changed are kept.
 pub struct Session {
-    inner: session::Session,
+    pub(crate) inner: session::Session,
     libraries: Vec<PathBuf>,
     files: Vec<PathBuf>,
     allowed: dae::Allowed,
-    external: Vec<PathBuf>,
+    external: compile::ExternalCode,
 }
 
 /// A session moves between threads.
@@ -63,7 +63,7 @@ impl Session {
             libraries: Vec::new(),
             files: Vec::new(),
             allowed: dae::Allowed::default(),
-            external: Vec::new(),
+            external: compile::ExternalCode::default(),
         }
     }
 
@@ -99,7 +99,12 @@ impl Session {
 
     /// Lets models call functions of a shared library.
     pub fn allow_external(&mut self, library: impl Into<PathBuf>) {
-        self.external.push(library.into());
+        self.external.libraries.push(library.into());
+    }
+
+    /// Lets models call the C code of their libraries, which is compiled by the C compiler of the system.
+    pub fn allow_build(&mut self) {
+        self.external.build = true;
     }
 
     /// From now on this text counts as that of a file, which need not exist.
@@ -178,7 +183,7 @@ impl Session {
         Ok(Model::new(program, Arc::new(flat), Experiment::new(options), diagnostics, sources))
     }
 
-    fn request(&self, target: &str, set: &[(&str, &str)], inputs: &[&str]) -> Request {
+    pub(crate) fn request(&self, target: &str, set: &[(&str, &str)], inputs: &[&str]) -> Request {
         Request {
             target: target.to_owned(),
             libraries: self.libraries.clone(),
@@ -191,7 +196,7 @@ impl Session {
         }
     }
 
-    fn failed(&mut self, failed: Failed) -> Error {
+    pub(crate) fn failed(&mut self, failed: Failed) -> Error {
         match failed {
             Failed::Call(message) => Error::of_call(message),
             Failed::Model => Error::of_model(std::mem::take(&mut self.inner.diagnostics), self.inner.sources()),

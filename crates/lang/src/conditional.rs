@@ -42,6 +42,18 @@ impl Elaborator {
             }),
         }
     }
+
+    /// Whether the condition of a component, or of one above it, is false for this element.
+    pub(crate) fn is_absent(&self, component: CompId, indices: &[u32]) -> bool {
+        self.instances.chain(component).into_iter().any(|id| match self.conditional.get(&id) {
+            None => false,
+            Some(Existence::Nowhere) => true,
+            Some(Existence::Some(sizes, present)) => {
+                let at = indices.get(..sizes.len()).and_then(|above| position(sizes, above));
+                !at.and_then(|at| present.get(at)).copied().unwrap_or(false)
+            }
+        })
+    }
 }
 
 /// Evaluates the condition of a component for every element of the components above it.

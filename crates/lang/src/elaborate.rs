@@ -202,7 +202,7 @@ impl Elaborator {
         }
         let base = match self.instances.component_type(component)? {
             ComponentType::Builtin { builtin, .. } => self.builtin_base(builtin),
-            ComponentType::Object(class) => Base::Object(class),
+            ComponentType::Object(class) => Base::Object(self.instances.external_object_name(class)),
             ComponentType::Class(class) => match self.instances.kind(class) {
                 _ if self.is_record(class) => Base::Record(self.record_type(class)?),
                 ast::ClassKind::Function | ast::ClassKind::OperatorFunction => {
@@ -319,8 +319,10 @@ impl Elaborator {
             fields.push(RecordField { name, ty });
         }
         let parts = self.instances.with_bases(class);
-        let is_operator = parts.iter().any(|&part| self.instances.kind(part) == ast::ClassKind::OperatorRecord);
-        Ok(RecordType { name: self.instances.class_name(class), class, is_operator, fields })
+        // Bases come first, and the first operator record among them is the one with the operations.
+        let operator = parts.into_iter().find(|&part| self.instances.kind(part) == ast::ClassKind::OperatorRecord);
+        let operator = operator.map(|part| self.instances.class(part).def);
+        Ok(RecordType { name: self.instances.class_name(class), class, operator, fields })
     }
 
     /// How a component varies: as declared, and by its type where nothing is declared.

@@ -61,8 +61,14 @@ impl Typer<'_> {
     fn equation(&mut self, text: &ast::Equation) -> Option<TypedEquationKind> {
         match &text.kind {
             ast::EquationKind::Equal(left, right) => self.equality(left, right, text.span),
-            // Connections are the matter of `connect`.
-            ast::EquationKind::Connect(..) => None,
+            // Connections are the matter of `connect`, which reads equation sections that hold at all times.
+            ast::EquationKind::Connect(..) => {
+                if self.initial {
+                    let message = "a connection has no place in an initial equation";
+                    self.report(Diagnostic::error("misplaced", message).at(text.span, "").specification("8.6"));
+                }
+                None
+            }
             ast::EquationKind::If { branches, otherwise } => Some(TypedEquationKind::If {
                 branches: branches
                     .iter()

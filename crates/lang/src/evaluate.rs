@@ -564,13 +564,15 @@ impl Typer<'_> {
             Variability::Continuous => "continuous",
         };
         let name = self.elaborator.instances.path(component);
-        let diagnostic = Diagnostic::error(
+        let diagnostic = Diagnostic::breach(
             "variability",
             format!("`{name}` is {}, and its value is {}", word(declared), word(value.variability)),
         )
         .at(value.span, format!("this is {}", word(value.variability)))
         .at(self.elaborator.instances.span(component), format!("declared {}", word(declared)))
         .specification("3.8.5");
-        self.report(diagnostic);
+        // A parameter does not change, and has the value that it has at translation.
+        let is_plain = value.variability == Variability::Parameter;
+        self.report(if is_plain { diagnostic } else { diagnostic.refused() });
     }
 }

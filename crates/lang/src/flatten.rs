@@ -359,33 +359,49 @@ fn expand_class(
     }
 }
 
-/// External functions that nobody provides are an error before anything is run.
+/// External functions that nobody provides are an error before anything is run. Those that are allowed are made ready.
 fn refuse_externals(elaborator: &mut Elaborator) {
     let model = &elaborator.flat.model;
-    let mut refused = Vec::new();
+    let (mut refused, mut called, mut spans) = (Vec::new(), Vec::new(), Vec::new());
     for id in dae::used_functions(model) {
         let Some(function) = model.functions.get(id) else { continue };
         let dae::function::Body::External(external) = &function.body else { continue };
         let symbol = external.symbol.as_str();
-        let is_allowed = model.outside.as_ref().is_some_and(|outside| outside.has(symbol));
+        if external.language == "builtin" || native::provides(symbol) {
+            continue;
+        }
+        if model.outside.as_ref().is_some_and(|outside| outside.has(external)) {
+            let external = Arc::new(external.clone());
+            for external in external.destructor.clone().into_iter().chain([external]) {
+                called.push(external);
+                spans.push(function.span);
+            }
+            continue;
+        }
         // What frees an object is not missed.
-        let is_destructor = function.name.as_str().ends_with(".destructor");
-        if external.language != "builtin" && !is_allowed && !is_destructor && !native::provides(symbol) {
-            let message = match symbol {
-                "system" => format!("`{}` starts a program, which a model may not do", function.name),
-                _ => format!("`{}` calls the external function `{symbol}`, which is not built in", function.name),
-            };
-            let hint = "`--allow-external LIBRARY` lets the model call functions of a shared library";
-            refused.push(
-                Diagnostic::error("external-function", message)
-                    .at(function.span, "declared here")
-                    .hint(hint)
-                    .specification("12.9"),
-            );
+        if function.name.as_str().ends_with(".destructor") {
+            continue;
+        }
+        let message = match symbol {
+            "system" => format!("`{}` starts a program, which a model may not do", function.name),
+            _ => format!("`{}` calls the external function `{symbol}`, which is not built in", function.name),
+        };
+        let diagnostic = Diagnostic::error("external-function", message).at(function.span, "declared here");
+        refused.push(diagnostic.hint(EXTERNAL_HINT).specification("12.9"));
+    }
+    if let Some(outside) = model.outside.as_ref().filter(|_| !called.is_empty()) {
+        for (position, reason) in outside.prepare(&called) {
+            let message = format!("the external function `{}` cannot be called: {reason}", called[position].symbol);
+            let diagnostic = Diagnostic::error("external-build", message);
+            refused.push(diagnostic.at(spans[position], "of this function").specification("12.9"));
         }
     }
     refused.into_iter().for_each(|diagnostic| elaborator.report(diagnostic));
 }
+
+/// What lets a model call outside functions.
+const EXTERNAL_HINT: &str = "`--allow-external LIBRARY` lets the model call functions of a shared library, \
+    `--allow-external build` those that its own C code defines, which is compiled then";
 
 /// Whether the text was printed from a flat model: `annotation(__Gyrator(flat = true))`.
 fn is_flat_text(definition: &ast::ClassDef) -> bool {

@@ -14,7 +14,8 @@ use crate::declaration_order::declaration_order;
 use crate::elaborate::Elaborator;
 use crate::instance::{ClassId, CompId, Member, Outcome};
 use crate::typed::{
-    Base, EnumerationType, Expr, FunctionKey, FunctionType, Kind, Local, Locals, RecordType, Statement, Type,
+    Base, EnumerationType, Expr, FunctionKey, FunctionType, Kind, Local, Locals, RecordType, Statement, StatementKind,
+    Type,
 };
 use crate::typing::{Context, Typer, literal};
 
@@ -88,6 +89,7 @@ pub struct TypedExternal {
     pub arguments: Vec<Expr>,
     pub result: Option<Expr>,
     pub libraries: Vec<Arc<str>>,
+    pub source: Arc<dae::function::ExternalSource>,
 }
 
 /// The variables of a function or record with their types.
@@ -372,11 +374,15 @@ impl Elaborator {
             }
             let (name, function) = (node.name, self.instances.class_name(class));
             let what = if inside { "must be protected, or an input or output" } else { "cannot be protected" };
-            return Err(Box::new(
-                Diagnostic::error("function-variable", format!("`{name}` of the function `{function}` {what}"))
+            let diagnostic =
+                Diagnostic::breach("function-variable", format!("`{name}` of the function `{function}` {what}"))
                     .at(self.instances.span(component), "declared here")
-                    .specification("12.2"),
-            ));
+                    .specification("12.2");
+            // What is neither an input nor an output can only be a variable of the function.
+            if !inside {
+                return Err(Box::new(diagnostic.refused()));
+            }
+            self.report(diagnostic);
         }
         Ok(())
     }
@@ -576,27 +582,31 @@ impl Elaborator {
             typer.locals = locals;
             typer.components = signature.components.clone();
             typer.inputs = signature.inputs.iter().map(|input| input.local).collect();
+            let mut found_here = false;
             for section in composition.algorithms.iter().filter(|section| !section.initial) {
                 if found {
-                    let diagnostic = Diagnostic::error(
+                    let diagnostic = Diagnostic::breach(
                         "several-algorithms",
                         format!("the function `{}` has more than one algorithm", signature.name),
                     )
                     .at(section.span, "a further one")
                     .specification("12.2");
-                    typer.report(diagnostic);
+                    // Sections of one text follow each other.
+                    typer.report(if found_here { diagnostic } else { diagnostic.refused() });
                 }
-                found = true;
+                (found, found_here) = (true, true);
                 statements.extend(typer.statements(&section.statements));
             }
             if let Some(text) = &composition.external {
-                external = Some(typer.external(text, definition.name.name, signature));
+                let typed = typer.external(text, definition.name.name, part, signature);
+                let known = typer.known_external(text, &typed);
+                external = Some(known.map_or(TypedBody::External(typed), |known| TypedBody::Algorithm(vec![known])));
             }
             locals = typer.locals;
         }
         let partial = self.instances.definition(class).partial;
-        if let Some(external) = external.filter(|_| !partial) {
-            return Ok((locals, TypedBody::External(external)));
+        if let Some(body) = external.filter(|_| !partial) {
+            return Ok((locals, body));
         }
         if partial || (!found && signature.output_locals.iter().any(|&local| locals[local].default.is_none())) {
             let name = signature.name;
@@ -639,11 +649,12 @@ impl Typer<'_> {
         self.expect(value, &Type::INTEGER, "the size of a dimension")
     }
 
-    fn external(&mut self, text: &ast::External, own: Name, signature: &Signature) -> TypedExternal {
+    fn external(&mut self, text: &ast::External, own: Name, part: ClassId, signature: &Signature) -> TypedExternal {
         let language = Name::new(text.language.as_deref().unwrap_or("C"));
         let symbol = text.function.map_or(own, |ident| ident.name);
         let libraries = self.libraries(text);
         self.check_definition(text, symbol, &libraries);
+        let source = Arc::new(self.external_source(text, part));
         if text.function.is_none() {
             // Without a call the inputs are passed in order, and the one output is the result (12.9.2).
             let local = |typer: &Self, local: LocalId| {
@@ -656,7 +667,7 @@ impl Typer<'_> {
                 &[only] if self.locals[only].ty.rank == 0 => result = Some(local(self, only)),
                 outputs => arguments.extend(outputs.iter().map(|&output| local(self, output))),
             }
-            return TypedExternal { language, symbol, arguments, result, libraries };
+            return TypedExternal { language, symbol, arguments, result, libraries, source };
         }
         let arguments = text.arguments.iter().map(|argument| self.expr(argument)).collect();
         let result = text.output.as_ref().map(|output| self.target(output));
@@ -667,7 +678,33 @@ impl Typer<'_> {
                 .specification("12.9.1");
             self.report(diagnostic);
         }
-        TypedExternal { language, symbol, arguments, result, libraries }
+        TypedExternal { language, symbol, arguments, result, libraries, source }
+    }
+
+    /// What a C function that every tool has means in Modelica: `ModelicaError(text)` is an assertion that fails (12.9.6), and
+    /// the functions of `math.h` are those of the language.
+    fn known_external(&mut self, text: &ast::External, external: &TypedExternal) -> Option<Statement> {
+        let TypedExternal { language, symbol, arguments, result, libraries, .. } = external;
+        let span = text.span;
+        let kind = match (symbol.as_str(), arguments.as_slice(), result) {
+            _ if *language != "C" => return None,
+            ("ModelicaError", [message], None) if message.ty == Type::STRING => StatementKind::Assert {
+                condition: literal(Kind::Boolean(false), Type::BOOLEAN, span),
+                message: message.clone(),
+                level: None,
+            },
+            (name, arguments, Some(result))
+                if dae::Elementary::named(name).is_some_and(|function| function.is_mathematical)
+                    && arguments.iter().chain([result]).all(|one| one.ty == Type::REAL)
+                    && libraries.is_empty()
+                    && self.annotation_texts(text, "Include").is_empty() =>
+            {
+                let value = self.builtin_on(*symbol, arguments.to_vec(), span);
+                StatementKind::Assign(result.clone(), value)
+            }
+            _ => return None,
+        };
+        Some(Statement { kind, span })
     }
 
     /// A C function that the text of the model should define must be named there (12.9.4). What a header or a library
@@ -699,7 +736,7 @@ impl Typer<'_> {
     }
 
     /// The strings of one annotation of an external clause.
-    fn annotation_texts(&mut self, text: &ast::External, name: &str) -> Vec<Arc<str>> {
+    pub(crate) fn annotation_texts(&self, text: &ast::External, name: &str) -> Vec<Arc<str>> {
         let mut found = Vec::new();
         let Some(annotation) = &text.annotation else { return found };
         for argument in &annotation.arguments {
@@ -892,7 +929,7 @@ impl Elaborator {
                 let (inputs, outputs) = (fields(&function.inputs), fields(&function.outputs));
                 ir::Type::Function(Arc::new(ir::FunctionType { inputs, outputs }))
             }
-            Base::Object(class) => ir::Type::Object(self.instances.class_name(*class)),
+            Base::Object(name) => ir::Type::Object(*name),
             Base::Clock | Base::Component | Base::Tuple(_) => ir::Type::Object(Name::new("ExternalObject")),
         }
     }

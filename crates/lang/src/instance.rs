@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use base::{Diagnostic, IdVec, Name, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::ast;
 
 use crate::instantiate::deselection::Deselection;
@@ -248,6 +248,8 @@ pub struct Instances {
     pub(crate) duplicates: Vec<(CompId, CompId)>,
     /// Final elements of records that have a value as a whole, and these records.
     pub(crate) final_elements: Vec<(CompId, CompId)>,
+    /// Classes of components that were found to contain themselves without an end.
+    pub(crate) endless: FxHashSet<DefId>,
     /// Names of elements are also found where they are protected, for text that the program makes.
     pub(crate) ignore_protection: bool,
     /// Inner components that were added because an outer one found none.

@@ -152,16 +152,7 @@ fn check_chain(
     let mut current = redeclare;
     while let Some(redeclare) = current {
         let before = redeclare.inner.as_ref();
-        if let Some(before) = before
-            && !is_replaceable(before)
-        {
-            let diagnostic = Diagnostic::error("not-replaceable", format!("`{name}` is not replaceable any more"))
-                .at(redeclare.span, "redeclared here")
-                .at(before.span, "redeclared before, without `replaceable`")
-                .hint("write `redeclare replaceable` in the earlier redeclaration, or remove the later one")
-                .specification("7.3.1");
-            instances.report(Box::new(diagnostic));
-        }
+        check_still_replaceable(instances, redeclare, name);
         if let (Some(new), Some(old)) = (constraining_clause(redeclare), constraint_of(before, original))
             && let (Ok(class), Ok(wanted)) =
                 (Constraining::new(new, redeclare.scope).class(instances), old.class(instances))
@@ -171,6 +162,17 @@ fn check_chain(
         }
         current = before;
     }
+}
+
+/// What was redeclared without `replaceable` cannot be redeclared or extended again.
+pub(crate) fn check_still_replaceable(instances: &mut Instances, redeclare: &Redeclare, name: &str) {
+    let Some(before) = redeclare.inner.as_ref().filter(|before| !is_replaceable(before)) else { return };
+    let diagnostic = Diagnostic::breach("not-replaceable", format!("`{name}` is not replaceable any more"))
+        .at(redeclare.span, "redeclared here")
+        .at(before.span, "redeclared before, without `replaceable`")
+        .hint("write `redeclare replaceable` in the earlier redeclaration, or remove the later one")
+        .specification("7.3.1");
+    instances.report(Box::new(diagnostic));
 }
 
 fn is_replaceable(redeclare: &Redeclare) -> bool {
@@ -188,19 +190,24 @@ fn type_rank(instances: &mut Instances, name: &ast::TypeName, scope: ClassId) ->
 /// Reports what `class`, of which `rank` dimensions count, lacks to stand for `wanted`.
 fn compare(instances: &mut Instances, class: ClassId, wanted: ClassId, rank: Option<usize>, span: Span) {
     let wanted_rank = instances.class_rank(wanted);
-    let missing = match missing_for(instances, class, wanted) {
+    let missing = match lacks(instances, class, wanted, DEEPEST_COMPARISON) {
         Some(missing) => Some(missing),
         None if rank.is_some_and(|rank| rank != wanted_rank) => {
             let rank = rank.unwrap_or_default();
-            Some(format!("it has {}, and {wanted_rank} are needed", count(rank, "dimension")))
+            Some(Lack::of(format!("it has {}, and {wanted_rank} are needed", count(rank, "dimension"))))
         }
         None => None,
     };
-    let Some(missing) = missing else { return };
+    let Some(Lack { why, is_absent }) = missing else { return };
     let (name, wanted_name) = (instances.class_name(class), instances.class_name(wanted));
-    let mut diagnostic =
-        Diagnostic::error("redeclare-type", format!("`{name}` cannot be used in place of `{wanted_name}`: {missing}"))
-            .at(span, "declared so here");
+    // What is absent matters only where it is used, and is then not found.
+    let mut diagnostic = match is_absent {
+        true => Diagnostic::breach("redeclare-type", format!("`{name}` stands for `{wanted_name}`: {why}")),
+        false => {
+            Diagnostic::error("redeclare-type", format!("`{name}` cannot be used in place of `{wanted_name}`: {why}"))
+        }
+    };
+    diagnostic = diagnostic.at(span, "declared so here");
     let place = instances.definition(wanted).name.span;
     if instances.class(wanted).builtin.is_none() {
         diagnostic = diagnostic.at(place, "this is what it must provide");
@@ -218,10 +225,28 @@ pub(crate) fn count(number: usize, what: &str) -> String {
 
 /// What a class lacks to be used in place of another (6.4): the name of the first element and why.
 pub fn missing_for(instances: &mut Instances, class: ClassId, wanted: ClassId) -> Option<String> {
-    lacks(instances, class, wanted, DEEPEST_COMPARISON)
+    lacks(instances, class, wanted, DEEPEST_COMPARISON).map(|lack| lack.why)
 }
 
-fn lacks(instances: &mut Instances, class: ClassId, wanted: ClassId, depth: usize) -> Option<String> {
+/// Why a class cannot be used in place of another.
+struct Lack {
+    why: String,
+    /// An element is absent; all others fit.
+    is_absent: bool,
+}
+
+impl Lack {
+    fn of(why: impl Into<String>) -> Self {
+        Self { why: why.into(), is_absent: false }
+    }
+
+    /// The same of an element.
+    fn below(self, place: impl std::fmt::Display) -> Self {
+        Self { why: format!("{place} {}", self.why), ..self }
+    }
+}
+
+fn lacks(instances: &mut Instances, class: ClassId, wanted: ClassId, depth: usize) -> Option<Lack> {
     if instances.class(class).def == instances.class(wanted).def {
         return None;
     }
@@ -229,18 +254,19 @@ fn lacks(instances: &mut Instances, class: ClassId, wanted: ClassId, depth: usiz
     match simple {
         (Some(own), Some(wanted)) => {
             let same = same_builtin(instances, own.builtin, wanted.builtin);
-            return (!same).then(|| "its type is another one".to_owned());
+            return (!same).then(|| Lack::of("its type is another one"));
         }
         (Some(_), None) | (None, Some(_)) => {
             let empty = instances.members(wanted).is_empty();
-            return (!empty).then(|| "only one of them is a predefined type".to_owned());
+            return (!empty).then(|| Lack::of("only one of them is a predefined type"));
         }
         (None, None) => {}
     }
     let kinds = (instances.kind(class), instances.kind(wanted));
     if family(kinds.0) != family(kinds.1) && ![kinds.0, kinds.1].contains(&ClassKind::Class) {
-        return Some(format!("it is a {}, not a {}", kinds.0, kinds.1));
+        return Some(Lack::of(format!("it is a {}, not a {}", kinds.0, kinds.1)));
     }
+    let mut absent = None;
     for (name, member) in instances.members(wanted) {
         if is_protected(instances, member) {
             continue;
@@ -249,21 +275,29 @@ fn lacks(instances: &mut Instances, class: ClassId, wanted: ClassId, depth: usiz
         if let Some(own) = own
             && is_protected(instances, own)
         {
-            return Some(format!("its element `{name}` is protected"));
+            return Some(Lack::of(format!("its element `{name}` is protected")));
         }
         match (member, own) {
             (Member::Component(component), None) if instances.component(component).condition.is_some() => {}
-            (_, None) => return Some(format!("it has no element `{name}`")),
+            (_, None) => {
+                let why = format!("it has no element `{name}`");
+                absent.get_or_insert(Lack { why, is_absent: kinds.1 != ClassKind::Function });
+            }
             (Member::Component(wanted), Some(Member::Component(own))) => {
-                if let Some(why) = component_lacks(instances, own, wanted, depth) {
-                    return Some(format!("its element `{name}` {why}"));
+                match component_lacks(instances, own, wanted, depth) {
+                    Some(lack) if lack.is_absent => {
+                        absent.get_or_insert(lack.below(format_args!("its element `{name}`")));
+                    }
+                    Some(lack) => return Some(lack.below(format_args!("its element `{name}`"))),
+                    None => {}
                 }
             }
             (Member::Class(_), Some(Member::Class(_))) => {}
-            _ => return Some(format!("`{name}` is a class in one and a component in the other")),
+            _ => return Some(Lack::of(format!("`{name}` is a class in one and a component in the other"))),
         }
     }
-    if kinds.1 == ClassKind::Function { function_lacks(instances, class, wanted) } else { None }
+    let call = if kinds.1 == ClassKind::Function { function_lacks(instances, class, wanted) } else { None };
+    call.map(Lack::of).filter(|_| absent.is_none()).or(absent)
 }
 
 /// Kinds of classes that can stand for each other.
@@ -286,7 +320,7 @@ fn is_protected(instances: &Instances, member: Member) -> bool {
 }
 
 /// What keeps one component from standing for another, to be read after its name.
-fn component_lacks(instances: &mut Instances, own: CompId, wanted: CompId, depth: usize) -> Option<String> {
+fn component_lacks(instances: &mut Instances, own: CompId, wanted: CompId, depth: usize) -> Option<Lack> {
     let (Ok(own_type), Ok(wanted_type)) = (instances.component_type(own), instances.component_type(wanted)) else {
         return None;
     };
@@ -296,11 +330,11 @@ fn component_lacks(instances: &mut Instances, own: CompId, wanted: CompId, depth
     let free = b.prefixes.replaceable || a.prefixes.outer || b.prefixes.outer;
     let why = match (own_type, wanted_type) {
         (ComponentType::Builtin { builtin: a, .. }, ComponentType::Builtin { builtin: b, .. }) => {
-            (!same_builtin(instances, Some(a), Some(b))).then(|| "has another type".to_owned())
+            (!same_builtin(instances, Some(a), Some(b))).then(|| Lack::of("has another type"))
         }
-        (ComponentType::Builtin { .. }, _) | (_, ComponentType::Builtin { .. }) => Some("has another type".to_owned()),
+        (ComponentType::Builtin { .. }, _) | (_, ComponentType::Builtin { .. }) => Some(Lack::of("has another type")),
         (ComponentType::Class(a), ComponentType::Class(b)) if depth > 0 && !free => {
-            lacks(instances, a, b, depth - 1).map(|why| format!("does not fit: {why}"))
+            lacks(instances, a, b, depth - 1).map(|lack| lack.below("does not fit:"))
         }
         _ => None,
     };
@@ -308,13 +342,13 @@ fn component_lacks(instances: &mut Instances, own: CompId, wanted: CompId, depth
         return why;
     }
     if ranks.0 != ranks.1 {
-        return Some(format!("has {} instead of {}", count(ranks.0, "dimension"), ranks.1));
+        return Some(Lack::of(format!("has {} instead of {}", count(ranks.0, "dimension"), ranks.1)));
     }
     if one.flow != other.flow {
-        return Some("is a flow or stream variable in one and not in the other".to_owned());
+        return Some(Lack::of("is a flow or stream variable in one and not in the other"));
     }
     if one.direction != other.direction {
-        return Some("differs in `input` and `output`".to_owned());
+        return Some(Lack::of("differs in `input` and `output`"));
     }
     None
 }

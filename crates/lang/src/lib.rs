@@ -1,7 +1,7 @@
 //! The Modelica language: libraries, lookup, instantiation, modifiers, types, arrays, functions, connections → `dae::Model`.
 
 mod algorithms;
-mod annotation;
+pub mod annotation;
 mod class_balance;
 mod conditional;
 mod connect;
@@ -13,6 +13,7 @@ mod elaborate;
 mod equations;
 mod evaluate;
 mod experiment;
+mod external_source;
 mod final_elements;
 mod flat;
 mod flatten;

@@ -661,13 +661,37 @@ impl Libraries {
         }
     }
 
-    /// Looks for a top-level class in the folders given.
+    /// Looks for a top-level class in the folders given. Where there are several versions, the one that is used counts, in whichever
+    /// folder it is, then one that stands for it, then the first folder.
     fn find_library(&mut self, name: Name) -> Option<ClassSource> {
         if self.absent.contains(&name) {
             return None;
         }
-        for folder in &self.search_path {
-            let mut best: Option<(String, PathBuf)> = None;
+        let found = self.places_of(name);
+        let Some((folder, ..)) = found.first() else {
+            self.absent.insert(name);
+            return None;
+        };
+        if let Some(used) = self.used_versions.get(&name).map(|used| used.version.clone())
+            && found.len() > 1
+        {
+            let by_name = found.iter().find(|(_, entry, _)| version_of_entry(entry) == Some(&*used));
+            if let Some((.., path)) = by_name {
+                return Some(ClassSource::Path(path.clone()));
+            }
+            if let Some(path) = self.version_in_text(name, &found, &used) {
+                return Some(ClassSource::Path(path));
+            }
+        }
+        let in_first = found.iter().filter(|(other, ..)| other == folder);
+        let best = in_first.reduce(|best, next| if self.is_better(name, &next.1, &best.1) { next } else { best });
+        best.map(|(.., path)| ClassSource::Path(path.clone()))
+    }
+
+    /// All places of a top-level class: the position of the search path, the name there, the file or folder.
+    fn places_of(&self, name: Name) -> Vec<(usize, String, PathBuf)> {
+        let mut found = Vec::new();
+        for (position, folder) in self.search_path.iter().enumerate() {
             for (entry, is_folder) in self.list(folder) {
                 if self.class_of_entry(&entry, is_folder) != Some(name.as_str()) {
                     continue;
@@ -679,17 +703,37 @@ impl Libraries {
                         continue;
                     }
                 }
-                best = match best {
-                    Some((known, best)) if !self.is_better(name, &entry, &known) => Some((known, best)),
-                    _ => Some((entry, path)),
-                };
-            }
-            if let Some((_, path)) = best {
-                return Some(ClassSource::Path(path));
+                found.push((position, entry, path));
             }
         }
-        self.absent.insert(name);
-        None
+        found
+    }
+
+    /// The place whose text says that it is the version, or that it stands for it.
+    fn version_in_text(&mut self, name: Name, places: &[(usize, String, PathBuf)], used: &str) -> Option<PathBuf> {
+        let mut stands_for = None;
+        for (.., path) in places {
+            let Some(class) = self.peek(path, name) else { continue };
+            if annotation::text(&class, "version").is_some_and(|version| *version == *used) {
+                return Some(path.clone());
+            }
+            let fits = annotation::texts(&class, "conversion", "noneFromVersion");
+            if stands_for.is_none() && fits.iter().any(|version| **version == *used) {
+                stands_for = Some(path.clone());
+            }
+        }
+        stands_for
+    }
+
+    /// The class of a library that is only looked at.
+    fn peek(&mut self, path: &Path, name: Name) -> Option<Arc<ast::ClassDef>> {
+        let package = path.join("package.mo");
+        let file = if self.exists(&package) { package } else { path.to_owned() };
+        let said = self.diagnostics.len();
+        let text = self.read(&file, Some(name));
+        let stored = text.map(|text| self.stored(&file, text));
+        self.diagnostics.truncate(said);
+        stored?.classes.into_iter().find(|class| class.name.name == name)
     }
 
     /// Whether one folder or file of a library is to be taken before another: the version that is used first, then one
@@ -715,7 +759,10 @@ impl Libraries {
         self.diagnostics.push(
             Diagnostic::warning("library-version", format!("`{name}` {} is used, but {found} is loaded", used.version))
                 .at(used.span, "this version")
-                .hint(format!("give a folder with `{name} {}` by -L, or update the annotation `uses`", used.version))
+                .hint(format!(
+                    "`gyrator convert` with `--to {name}@{found}` rewrites the text for it, or give a folder with `{name} {}` by -L",
+                    used.version
+                ))
                 .specification("18.8.2"),
         );
     }
@@ -734,7 +781,9 @@ impl Libraries {
             if self.exists(&package) { (package, Some(path.to_owned())) } else { (path.to_owned(), None) };
         let text = self.read(&file, Some(name))?;
         let stored = self.parse(&file, text);
-        let Some(class) = stored.classes.into_iter().find(|class| class.name.name == name) else {
+        let mut others = stored.classes;
+        let own = others.iter().position(|class| class.name.name == name).map(|at| others.remove(at));
+        let Some(class) = own else {
             self.diagnostics.push(
                 Diagnostic::error("wrong-file", format!("`{}` does not hold the class `{name}`", file.display()))
                     .hint("a file is named after the one class that it holds")
@@ -742,6 +791,14 @@ impl Libraries {
             );
             return None;
         };
+        for other in others {
+            self.diagnostics.push(
+                Diagnostic::breach("wrong-file", format!("the class `{}` is not read", other.name.name))
+                    .at(other.name.span, format!("this file holds the class `{name}`"))
+                    .hint("a file is named after the one class that it holds; give this one a file of its own")
+                    .specification("13.4.2"),
+            );
+        }
         let within: Vec<&str> =
             stored.within.iter().flat_map(|name| &name.parts).map(|part| part.name.as_str()).collect();
         let (within, package) = (within.join("."), self.definitions[parent].name);
@@ -787,6 +844,17 @@ impl Libraries {
     }
 
     fn parse(&mut self, path: &Path, text: Arc<str>) -> ast::StoredDefinition {
+        let stored = self.stored(path, text);
+        for class in &stored.classes {
+            for (library, version, span) in annotation::uses(class) {
+                self.used_versions.entry(library).or_insert(Used { version, span });
+            }
+        }
+        stored
+    }
+
+    /// The syntax of a file; what it says about versions does not count yet.
+    fn stored(&mut self, path: &Path, text: Arc<str>) -> ast::StoredDefinition {
         let generation = self.generation;
         let known = self.parsed.get(path).filter(|known| known.text == text).map(|known| known.file);
         let is_same = match (known, self.front_end_of(path).is_some()) {
@@ -796,7 +864,7 @@ impl Libraries {
             }
             (known, _) => known.is_some(),
         };
-        let stored = match self.parsed.get_mut(path) {
+        match self.parsed.get_mut(path) {
             Some(known) if is_same => {
                 known.generation = generation;
                 self.diagnostics.extend(known.diagnostics.iter().cloned());
@@ -820,13 +888,7 @@ impl Libraries {
                 self.parsed.insert(path.to_owned(), parsed);
                 stored
             }
-        };
-        for class in &stored.classes {
-            for (library, version, span) in annotation::uses(class) {
-                self.used_versions.entry(library).or_insert(Used { version, span });
-            }
         }
-        stored
     }
 
     /// The abstract syntax of a file, whatever its language.

@@ -192,11 +192,11 @@ impl Instances {
                 return Err(import_from_no_package(path.span));
             }
             if self.is_protected(member) {
-                return Err(Box::new(
-                    Diagnostic::error("protected", format!("`{}` is a protected element of `{prefix}`", part.name))
+                let diagnostic =
+                    Diagnostic::breach("protected", format!("`{}` is a protected element of `{prefix}`", part.name))
                         .at(part.span, "cannot be imported")
-                        .specification("13.2.1"),
-                ));
+                        .specification("13.2.1");
+                self.report(Box::new(diagnostic));
             }
             if !prefix.is_empty() {
                 prefix.push('.');
@@ -469,11 +469,11 @@ impl Instances {
             Member::Class(inner) => self.class_member(inner).protected,
         };
         if is_protected {
-            return Err(Box::new(
-                Diagnostic::error("protected", format!("`{}` is a protected element of `{prefix}`", name.name))
+            let diagnostic =
+                Diagnostic::breach("protected", format!("`{}` is a protected element of `{prefix}`", name.name))
                     .at(name.span, "not accessible here")
-                    .specification("4.1"),
-            ));
+                    .specification("4.1");
+            self.report(Box::new(diagnostic));
         }
         if through_class
             && self.definition(class).partial
@@ -501,13 +501,28 @@ impl Instances {
                 }
             };
             if !encapsulated {
-                return Err(Box::new(
-                    Diagnostic::error("not-a-package", format!("`{prefix}` is not a package"))
-                        .at(name.span, "only encapsulated elements can be used through its name")
-                        .specification("5.3.2"),
-                ));
+                self.report_no_package(member, name, prefix)?;
             }
         }
+        Ok(())
+    }
+
+    /// An element is used through the name of a class that is no package. A class or a constant means the same there as
+    /// anywhere; a variable has no meaning without an instance.
+    fn report_no_package(&mut self, member: Member, name: ast::Ident, prefix: &str) -> Outcome<()> {
+        let is_plain = match member {
+            Member::Class(_) => true,
+            Member::Component(component) => {
+                self.component(component).type_prefixes.variability == ast::Variability::Constant
+            }
+        };
+        let diagnostic = Diagnostic::breach("not-a-package", format!("`{prefix}` is not a package"))
+            .at(name.span, "only encapsulated elements can be used through its name")
+            .specification("5.3.2");
+        if !is_plain {
+            return Err(Box::new(diagnostic.refused()));
+        }
+        self.report(Box::new(diagnostic));
         Ok(())
     }
 

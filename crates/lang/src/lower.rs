@@ -48,7 +48,8 @@ impl Elaborator {
             Ok(function) => {
                 self.flat.model.functions[id] = Arc::new(function);
                 if typed.signature.kind == SignatureKind::Object {
-                    self.flat_destructor(typed.signature.class);
+                    let destructor = self.flat_destructor(typed.signature.class);
+                    self.add_destructor(id, destructor);
                 }
                 Ok(id)
             }
@@ -61,14 +62,28 @@ impl Elaborator {
     }
 
     /// The destructor that belongs to the constructor of an external object.
-    fn flat_destructor(&mut self, constructor: ClassId) {
-        let Some(class) = self.instances.class(constructor).scope else { return };
-        let Some(Member::Class(member)) = self.instances.member(class, Name::new("destructor")) else { return };
-        if let Ok(destructor) = self.instances.class_of(member)
-            && let Ok(signature) = self.signature(destructor)
-            && let Err(diagnostic) = self.flat_function(signature.key)
-        {
-            self.report(*diagnostic);
+    fn flat_destructor(&mut self, constructor: ClassId) -> Option<FunctionId> {
+        let class = self.instances.class(constructor).scope?;
+        let Some(Member::Class(member)) = self.instances.member(class, Name::new("destructor")) else { return None };
+        let destructor = self.instances.class_of(member).ok()?;
+        let signature = self.signature(destructor).ok()?;
+        match self.flat_function(signature.key) {
+            Ok(id) => Some(id),
+            Err(diagnostic) => {
+                self.report(*diagnostic);
+                None
+            }
+        }
+    }
+
+    /// The constructor knows what frees the object that it makes.
+    fn add_destructor(&mut self, constructor: FunctionId, destructor: Option<FunctionId>) {
+        let functions = &mut self.flat.model.functions;
+        let Some(destructor) = destructor.and_then(|id| functions.get(id)) else { return };
+        let Body::External(freeing) = &destructor.body else { return };
+        let freeing = Arc::new(freeing.clone());
+        if let Body::External(making) = &mut Arc::make_mut(&mut functions[constructor]).body {
+            making.destructor = Some(freeing);
         }
     }
 
@@ -328,6 +343,12 @@ impl Lowering<'_> {
             None => None,
         };
         let result_type = external.result.as_ref().map(|result| self.elaborator.flat_type(&result.ty.base));
+        let argument_types = external.arguments.iter().map(|argument| ir::ArgumentType {
+            ty: self.elaborator.flat_type(&argument.ty.base),
+            rank: argument.ty.rank,
+            is_size: matches!(argument.kind, Kind::SizeOf(..) | Kind::SizeOfPart(..)),
+        });
+        let argument_types = argument_types.collect();
         let is_output = |argument: &Expr| matches!(argument.kind, Kind::Local(local) if !inputs.contains(&local));
         Ok(ir::External {
             language: external.language,
@@ -336,7 +357,10 @@ impl Lowering<'_> {
             arguments,
             result,
             result_type,
+            argument_types,
             libraries: external.libraries.clone(),
+            source: external.source.clone(),
+            destructor: None,
         })
     }
 

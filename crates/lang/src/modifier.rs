@@ -132,6 +132,16 @@ impl Redeclare {
             || words(&self.declaration) == words(&other.declaration)
     }
 
+    /// Whether the redeclaration has a value of its own, `redeclare Real x = 1`.
+    fn gives_value(&self) -> bool {
+        match &self.declaration {
+            Declaration::Component(component) => {
+                component.modification.as_ref().is_some_and(|modification| modification.value.is_some())
+            }
+            Declaration::Class(_) => false,
+        }
+    }
+
     /// `redeclare package Medium = Medium`: a class is handed over under its own name.
     pub fn hands_over(&self) -> bool {
         let Declaration::Class(class) = &self.declaration else { return false };
@@ -246,9 +256,11 @@ pub fn merge(outer: &Arc<Modifier>, inner: &Arc<Modifier>, diagnostics: &mut Vec
             if let Some(replaced) = replaced_below {
                 own.below = merge(&own.below, &replaced, diagnostics);
             }
-            if result.binding.is_none() {
-                result.binding = inner.binding.clone();
-            }
+            // The value of the redeclaration itself comes before one from further inside.
+            result.binding = match own.gives_value() {
+                true => outer.binding.clone(),
+                false => outer.binding.clone().or_else(|| inner.binding.clone()),
+            };
             result.redeclare = Some(Arc::new(own));
         }
         (None, Some(redeclare)) => {

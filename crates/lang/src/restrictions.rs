@@ -41,16 +41,18 @@ pub fn check_class(instances: &mut Instances, class: ClassId) {
     }
 }
 
-/// Names of predefined types cannot be declared again (4.9).
+/// Names of predefined types (4.9) and of the time (3.7.3) cannot be declared again.
 pub(crate) fn check_name(instances: &mut Instances, name: ast::Ident) {
-    if matches!(name.name.as_str(), "Real" | "Integer" | "Boolean" | "String") {
-        let diagnostic =
-            Diagnostic::error("reserved-name", format!("`{}` is the name of a predefined type", name.name))
-                .at(name.span, "declared here")
-                .hint("choose another name")
-                .specification("4.9");
-        instances.report(Box::new(diagnostic));
-    }
+    let (what, section) = match name.name.as_str() {
+        "Real" | "Integer" | "Boolean" | "String" => ("the name of a predefined type", "4.9"),
+        "time" => ("the time of the simulation", "3.7.3"),
+        _ => return,
+    };
+    let diagnostic = Diagnostic::error("reserved-name", format!("`{}` is {what}", name.name))
+        .at(name.span, "declared here")
+        .hint("choose another name")
+        .specification(section);
+    instances.report(Box::new(diagnostic));
 }
 
 fn check_literals(instances: &mut Instances, literals: &[ast::EnumerationLiteral]) {
@@ -117,6 +119,16 @@ pub fn check_prefixes(instances: &mut Instances, component: CompId) {
             if all.direction != ast::Direction::None || all.flow != ast::Flow::None {
                 check_conflict(instances, component, class, all);
             }
+        }
+        Ok(ComponentType::Builtin { builtin: Builtin::Enumeration(def), .. }) if instances.has_no_literals(def) => {
+            let name = instances.libraries.get(def).name;
+            let message =
+                format!("`{}` is of the enumeration `{name}`, which has no literals", instances.path(component));
+            let diagnostic = Diagnostic::error("unspecified-enumeration", message)
+                .at(span, "declared here")
+                .hint("redeclare the enumeration with one that lists its literals")
+                .specification("4.9.5");
+            instances.report(Box::new(diagnostic));
         }
         Ok(ComponentType::Builtin { builtin, .. }) if all.flow != ast::Flow::None && builtin != Builtin::Real => {
             let path = instances.path(component);
@@ -194,7 +206,7 @@ pub fn check_protected(instances: &mut Instances, component: CompId) {
         if is_protected {
             let path = instances.path(component);
             let mut diagnostic =
-                Diagnostic::error("protected", format!("the protected element `{name}` of `{path}` is modified"))
+                Diagnostic::breach("protected", format!("the protected element `{name}` of `{path}` is modified"))
                     .specification("4.1");
             if let Some(span) = child.span {
                 diagnostic = diagnostic.at(span, "modified here");
@@ -224,6 +236,9 @@ fn check_content(instances: &mut Instances, class: &ast::ClassDef, composition: 
                 check_component(instances, class, component);
             }
             ast::Element::Class(inner) => {
+                if matches!(inner.kind, Operator | OperatorFunction) {
+                    check_operator(instances, class, inner);
+                }
                 if class.kind == Operator && !matches!(inner.kind, Function | OperatorFunction) {
                     report(instances, class, inner.name.span, "holds a class that is no function", "move it outside");
                 }
@@ -234,6 +249,48 @@ fn check_content(instances: &mut Instances, class: &ast::ClassDef, composition: 
             }
             _ => {}
         }
+    }
+}
+
+/// The operators that a record may have (14.1).
+const OPERATORS: [&str; 17] = [
+    "'constructor'",
+    "'0'",
+    "'String'",
+    "'+'",
+    "'-'",
+    "'*'",
+    "'/'",
+    "'^'",
+    "'=='",
+    "'<>'",
+    "'>'",
+    "'<'",
+    "'>='",
+    "'<='",
+    "'and'",
+    "'or'",
+    "'not'",
+];
+
+/// An operator stands in an operator record, has the name of one and is encapsulated (14.1). One that is not still means
+/// what its text says.
+fn check_operator(instances: &mut Instances, class: &ast::ClassDef, operator: &ast::ClassDef) {
+    let name = operator.name.name;
+    let mut report = |what: String, hint: &str| {
+        let diagnostic = Diagnostic::breach("operator-declaration", what)
+            .at(operator.name.span, "declared here")
+            .hint(hint)
+            .specification("14.1");
+        instances.report(Box::new(diagnostic));
+    };
+    if class.kind != ClassKind::OperatorRecord && class.kind != ClassKind::Operator {
+        report(format!("the operator `{name}` stands in no operator record"), "declare a function, or move it");
+    } else if !OPERATORS.contains(&name.as_str()) && class.kind == ClassKind::OperatorRecord {
+        report(format!("`{name}` is not the name of an operator, and no operator calls it"), "declare a function");
+    }
+    if !operator.encapsulated && class.kind == ClassKind::OperatorRecord {
+        report(format!("the operator `{name}` is not encapsulated"), "write `encapsulated` before `operator`");
     }
 }
 

@@ -12,6 +12,7 @@ use dae::expr::{Builtin, CompareOp};
 use dae::function::{ArithmeticOp, ArrayFunction, LocalId, ReductionOp};
 
 use crate::instance::{ClassId, CompId};
+use crate::library::DefId;
 
 /// The type of a value without its array dimensions.
 #[derive(Clone, PartialEq, Debug)]
@@ -23,8 +24,8 @@ pub enum Base {
     Enumeration(Arc<EnumerationType>),
     Record(Arc<RecordType>),
     Clock,
-    /// An external object of a class.
-    Object(ClassId),
+    /// An external object, by the full name of the class that extends `ExternalObject` (6.3).
+    Object(Name),
     /// A function as a value.
     Function(Arc<FunctionType>),
     /// A component that is not a value: a model, a block, a connector with such parts.
@@ -58,8 +59,8 @@ impl PartialEq for EnumerationType {
 pub struct RecordType {
     pub name: Name,
     pub class: ClassId,
-    /// Declared `operator record`, directly or through what it extends.
-    pub is_operator: bool,
+    /// The operator record that it is, or is another name for: the one with the operations. Its name is the type (6.3).
+    pub operator: Option<DefId>,
     pub fields: Vec<RecordField>,
 }
 
@@ -72,7 +73,8 @@ pub struct RecordField {
 impl PartialEq for RecordType {
     fn eq(&self, other: &Self) -> bool {
         self.class == other.class
-            || (self.fields.len() == other.fields.len()
+            || (self.operator == other.operator
+                && self.fields.len() == other.fields.len()
                 && self.fields.iter().zip(&other.fields).all(|(a, b)| a.name == b.name && a.ty == b.ty))
     }
 }
@@ -128,7 +130,7 @@ impl Type {
             Base::Enumeration(e) => e.name.as_str().to_owned(),
             Base::Record(r) => r.name.as_str().to_owned(),
             Base::Clock => "Clock".to_owned(),
-            Base::Object(_) => "ExternalObject".to_owned(),
+            Base::Object(name) => name.as_str().to_owned(),
             Base::Function(_) => "function".to_owned(),
             Base::Component => "component".to_owned(),
             Base::Tuple(items) => {

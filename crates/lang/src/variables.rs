@@ -68,7 +68,7 @@ fn has_default(elaborator: &mut Elaborator, part: &Part) -> bool {
 }
 
 /// Whether a component is one of the model itself, or of a connector of it.
-fn is_at_top(elaborator: &mut Elaborator, chain: &[CompId]) -> bool {
+pub(crate) fn is_at_top(elaborator: &mut Elaborator, chain: &[CompId]) -> bool {
     let is_connector =
         |elaborator: &mut Elaborator, first| crate::connect::collect::is_connector(elaborator, first).unwrap_or(false);
     chain.len() == 1 || chain.first().is_some_and(|&first| is_connector(elaborator, first))
@@ -298,6 +298,7 @@ fn set_attributes(elaborator: &mut Elaborator, part: &Part, builtin: Builtin, mo
         let mut values = Vec::with_capacity(numbers.len());
         for &(known, name) in &numbers {
             let value = elaborator.attribute(part.component, name, above, Mode::Flat)?;
+            check_attribute_variability(elaborator, part, known, modifier.child(name), value.as_ref());
             values.push((known, value));
         }
         for (position, variable) in variables.iter().enumerate() {
@@ -318,6 +319,28 @@ fn set_attributes(elaborator: &mut Elaborator, part: &Part, builtin: Builtin, mo
         let diagnostic = elaborator.instances.in_component(diagnostic, part.component);
         elaborator.instances.report(diagnostic);
     }
+}
+
+/// The attributes of a variable do not change during a simulation (4.9.1). A start value that varies is that at the start, and
+/// limits that vary hold at each instant; nothing else has a plain meaning.
+fn check_attribute_variability(
+    elaborator: &mut Elaborator,
+    part: &Part,
+    name: &str,
+    modifier: Option<&Arc<Modifier>>,
+    value: Option<&Symbolic>,
+) {
+    let (Some(binding), Some(value)) = (modifier.and_then(|modifier| modifier.binding.as_ref()), value) else { return };
+    if !elaborator.flat.model.varies_continuously(&value.scalars()) {
+        return;
+    }
+    let message = format!("the attribute `{name}` of `{}` varies", elaborator.instances.path(part.component));
+    let diagnostic = Diagnostic::breach("variability", message)
+        .at(binding.span, "this changes with time")
+        .hint("use constants and parameters; what holds at the start alone can stand in an initial equation")
+        .specification("4.9.1");
+    let is_plain = matches!(name, "start" | "min" | "max");
+    elaborator.instances.report(Box::new(if is_plain { diagnostic } else { diagnostic.refused() }));
 }
 
 /// At what depth of components a modifier was written; below the part itself where its type says it.

@@ -372,6 +372,29 @@ end M;"#;
 }
 
 #[test]
+fn transitions_without_a_line_are_drawn_with_their_conditions() {
+    let model = r#"
+block State annotation(Icon(graphics = {Rectangle(extent = {{-100, -100}, {100, 100}}, radius = 10)})); end State;
+model M
+  State a annotation(Placement(transformation(extent = {{-60, -10}, {-40, 10}})));
+  State b;
+equation
+  initialState(a);
+  transition(a, b, time > 1, immediate = false);
+end M;"#;
+    let picture = picture(model, "M", None);
+    use diagram::Arrow;
+    for connection in &picture.connections {
+        assert_eq!(connection.line.arrows, [Arrow::None, Arrow::Filled]);
+        let last = *connection.line.points.last().unwrap();
+        let to = picture.components.iter().find(|it| it.name == connection.ends[1][0]).unwrap();
+        assert!(to.area().grown(1e-9).contains(last), "{connection:?}");
+    }
+    let Shape::Text(text) = &picture.connections[1].texts[0].shape else { panic!("a text is written at the line") };
+    assert_eq!(text.text, "time > 1");
+}
+
+#[test]
 fn an_unknown_class_is_an_error() {
     let drawing = drawing("model M end M;", "N", None);
     assert!(drawing.picture.is_none());

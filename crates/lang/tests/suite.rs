@@ -66,11 +66,21 @@ fn flattens_to_itself(case: &str) -> Result<(), Failed> {
 struct Outside;
 
 impl dae::OutsideFunctions for Outside {
-    fn has(&self, symbol: &str) -> bool {
+    fn has(&self, external: &dae::function::External) -> bool {
+        let symbol = external.symbol.as_str();
         symbol.starts_with("outside_")
     }
 
-    fn call(&self, _: &dae::function::External, _: &mut [dae::Value]) -> Result<Option<dae::Value>, String> {
+    fn prepare(&self, _: &[std::sync::Arc<dae::function::External>]) -> Vec<(usize, String)> {
+        Vec::new()
+    }
+
+    fn call(
+        &self,
+        _: &dae::function::External,
+        _: &mut [dae::Value],
+        _: &mut dyn FnMut(&str),
+    ) -> Result<Option<dae::Value>, String> {
         Err("nothing is called at translation".to_owned())
     }
 }

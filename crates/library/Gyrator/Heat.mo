@@ -23,7 +23,7 @@ package Heat "Heat: storage, conduction, convection, radiation, sources, sensors
     annotation(Icon(graphics = {Text(extent = {{-150, 140}, {150, 100}}, textString = "%name", textColor = {0, 0, 255}),
         Ellipse(extent = {{-80, 80}, {80, -80}}, lineColor = {0, 0, 0}, fillColor = {255, 220, 220}, fillPattern = FillPattern.Solid),
         Text(extent = {{-60, 30}, {60, -30}}, textString = "C"),
-        Text(extent = {{-150, -110}, {150, -140}}, textString = "C = %C")}),
+        Text(extent = {{20, -110}, {170, -140}}, textString = "C = %C", horizontalAlignment = TextAlignment.Left)}),
       Documentation(info = "<html>
 <p><i>C</i> d<i>T</i>/d<i>t</i> is the heat flow into the body.</p>
 </html>"));
@@ -56,11 +56,12 @@ package Heat "Heat: storage, conduction, convection, radiation, sources, sensors
   end Resistor;
 
   model Convection "Heat from a wall to a fluid, by a conductance that a signal gives"
-    extends TwoPorts;
+    extends TwoPorts annotation(IconMap(primitivesVisible = false));
     Interfaces.RealInput Gc(unit = "W/K") "Conductance: heat transfer coefficient times area" annotation(Placement(transformation(origin = {0, 110}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
   equation
     Q_flow = Gc*dT;
-    annotation(Icon(graphics = {Rectangle(extent = {{-80, 60}, {-40, -60}}, lineColor = {0, 0, 0}, fillColor = {255, 220, 220}, fillPattern = FillPattern.Solid),
+    annotation(Icon(graphics = {Text(extent = {{-150, -100}, {150, -140}}, textString = "%name", textColor = {0, 0, 255}),
+        Rectangle(extent = {{-80, 60}, {-40, -60}}, lineColor = {0, 0, 0}, fillColor = {255, 220, 220}, fillPattern = FillPattern.Solid),
         Line(points = {{-40, 30}, {60, 30}}, color = {191, 0, 0}, arrow = {Arrow.None, Arrow.Filled}),
         Line(points = {{-40, -30}, {60, -30}}, color = {191, 0, 0}, arrow = {Arrow.None, Arrow.Filled}),
         Line(points = {{0, 90}, {0, 50}}, color = {0, 0, 127})}),
@@ -173,6 +174,7 @@ package Heat "Heat: storage, conduction, convection, radiation, sources, sensors
   end HeatFlowSensor;
 
   package Entropy "The same with entropy flows: temperature is a potential, entropy what flows"
+    extends Icons.Folder;
 
     model Capacity "Body that stores entropy"
       parameter Units.HeatCapacity C = 1 "Heat capacity";
@@ -184,7 +186,7 @@ package Heat "Heat: storage, conduction, convection, radiation, sources, sensors
       annotation(Icon(graphics = {Text(extent = {{-150, 140}, {150, 100}}, textString = "%name", textColor = {0, 0, 255}),
           Ellipse(extent = {{-80, 80}, {80, -80}}, lineColor = {0, 0, 0}, fillColor = {255, 220, 220}, fillPattern = FillPattern.Solid),
           Text(extent = {{-60, 30}, {60, -30}}, textString = "S"),
-          Text(extent = {{-150, -110}, {150, -140}}, textString = "C = %C")}),
+          Text(extent = {{20, -110}, {170, -140}}, textString = "C = %C", horizontalAlignment = TextAlignment.Left)}),
         Documentation(info = "<html>
 <p>The entropy flow is <i>C</i> (d<i>T</i>/d<i>t</i>)/<i>T</i>.</p>
 </html>"));

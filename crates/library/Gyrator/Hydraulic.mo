@@ -18,7 +18,7 @@ package Hydraulic "Oil hydraulics: incompressible flow at low velocity, with com
     Interfaces.HydraulicPort port "Port" annotation(Placement(transformation(extent = {{-10, 90}, {10, 110}})));
   equation
     port.p = p;
-    annotation(Icon(graphics = {Text(extent = {{-150, 140}, {150, 100}}, textString = "%name", textColor = {0, 0, 255}),
+    annotation(Icon(graphics = {Text(extent = {{-150, -100}, {150, -140}}, textString = "%name", textColor = {0, 0, 255}),
         Line(points = {{0, 90}, {0, -20}}, color = {0, 127, 255}),
         Line(points = {{-60, 20}, {-60, -60}, {60, -60}, {60, 20}}, color = {0, 127, 255}),
         Rectangle(extent = {{-60, 0}, {60, -60}}, lineColor = {0, 127, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid)}),
@@ -59,7 +59,7 @@ package Hydraulic "Oil hydraulics: incompressible flow at low velocity, with com
   end Orifice;
 
   model Valve "Orifice that a signal opens"
-    extends TwoPorts;
+    extends TwoPorts annotation(IconMap(primitivesVisible = false));
     parameter Units.Area A = 1e-5 "Area of the opening at signal 1";
     parameter Real Cd = 0.6 "Discharge coefficient";
     parameter Units.Density rho = 850 "Density of the oil";
@@ -68,7 +68,8 @@ package Hydraulic "Oil hydraulics: incompressible flow at low velocity, with com
     Units.Power loss = dp*q "Power that heats the oil";
   equation
     q = opening*Cd*A*sqrt(2/rho)*dp/(dp^2 + dpLaminar^2)^0.25;
-    annotation(Icon(graphics = {Polygon(points = {{-80, 50}, {0, 0}, {-80, -50}}, lineColor = {0, 127, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid),
+    annotation(Icon(graphics = {Text(extent = {{-150, -100}, {150, -140}}, textString = "%name", textColor = {0, 0, 255}),
+        Polygon(points = {{-80, 50}, {0, 0}, {-80, -50}}, lineColor = {0, 127, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid),
         Polygon(points = {{80, 50}, {0, 0}, {80, -50}}, lineColor = {0, 127, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid),
         Line(points = {{0, 90}, {0, 0}}, color = {0, 0, 127})}),
       Documentation(info = "<html>
@@ -107,7 +108,7 @@ package Hydraulic "Oil hydraulics: incompressible flow at low velocity, with com
     annotation(Icon(graphics = {Text(extent = {{-150, 140}, {150, 100}}, textString = "%name", textColor = {0, 0, 255}),
         Ellipse(extent = {{-70, 70}, {70, -70}}, lineColor = {0, 127, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid),
         Line(points = {{0, -70}, {0, -90}}, color = {0, 127, 255}),
-        Text(extent = {{-150, -110}, {150, -140}}, textString = "V = %V")}),
+        Text(extent = {{20, -110}, {170, -140}}, textString = "V = %V", horizontalAlignment = TextAlignment.Left)}),
       Documentation(info = "<html>
 <p>(<i>V</i>/<i>&beta;</i>) d<i>p</i>/d<i>t</i> = <i>q</i>. It stores the energy <i>V p</i>&sup2;/(2<i>&beta;</i>).</p>
 </html>"));
@@ -174,7 +175,7 @@ package Hydraulic "Oil hydraulics: incompressible flow at low velocity, with com
         Rectangle(extent = {{-8, -60}, {8, -100}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
         Line(points = {{-90, 0}, {-60, 0}}, color = {0, 127, 255}),
         Line(points = {{60, 0}, {90, 0}}, color = {0, 127, 255}),
-        Text(extent = {{-150, -110}, {150, -140}}, textString = "D = %D")}),
+        Text(extent = {{20, -110}, {170, -140}}, textString = "D = %D", horizontalAlignment = TextAlignment.Left)}),
       Documentation(info = "<html>
 <p><i>q</i> = <i>D &omega;</i>, &nbsp; <i>&tau;</i> = <i>D</i> (<i>p<sub>b</sub></i> &minus; <i>p<sub>a</sub></i>). Mechanical power becomes hydraulic power without loss.</p>
 </html>"));

@@ -7,14 +7,15 @@ package StateMachines "State machines of the language: states are blocks, transi
   equation
     n = previous(n) + 1;
     total = previous(total) + 1;
-    annotation(Icon(graphics = {Text(extent = {{-150, 140}, {150, 100}}, textString = "%name", textColor = {0, 0, 255}),
-        Rectangle(extent = {{-100, 60}, {100, -60}}, lineColor = {255, 127, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid)}),
+    annotation(Icon(graphics = {Rectangle(extent = {{-100, 100}, {100, -100}}, lineColor = {255, 127, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid, radius = 30),
+        Text(extent = {{-90, 60}, {90, 10}}, textString = "%name", textColor = {0, 0, 255})}),
       Documentation(info = "<html>
 <p>Each instant of the clock counts in the state and in the machine.</p>
 </html>"));
   end Count;
 
   model TrafficLight "Red, green and yellow, each for its number of instants"
+    extends Icons.Example;
     inner Integer total(start = 0) "Number of all instants";
     Count red annotation(Placement(transformation(extent = {{-70, 20}, {-30, 60}})));
     Count green annotation(Placement(transformation(extent = {{30, 20}, {70, 60}})));
@@ -39,15 +40,16 @@ package StateMachines "State machines of the language: states are blocks, transi
     outer output Real level "Level that all states share";
   equation
     level = previous(level) + slope;
-    annotation(Icon(graphics = {Text(extent = {{-150, 140}, {150, 100}}, textString = "%name", textColor = {0, 0, 255}),
-        Rectangle(extent = {{-100, 60}, {100, -60}}, lineColor = {255, 127, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
-        Text(extent = {{-150, -110}, {150, -140}}, textString = "slope = %slope")}),
+    annotation(Icon(graphics = {Rectangle(extent = {{-100, 100}, {100, -100}}, lineColor = {255, 127, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid, radius = 30),
+        Text(extent = {{-90, 60}, {90, 10}}, textString = "%name", textColor = {0, 0, 255}),
+        Text(extent = {{-90, -20}, {90, -60}}, textString = "slope = %slope")}),
       Documentation(info = "<html>
 <p>All states of a machine write the same variable, one at a time.</p>
 </html>"));
   end Integrate;
 
   model Tank "A tank is filled, waits, and is emptied, again and again"
+    extends Icons.Example;
     inner Real level(start = 0) "Level of the tank";
     Integrate filling(slope = 1) annotation(Placement(transformation(extent = {{-70, 20}, {-30, 60}})));
     Integrate waiting(slope = 0) annotation(Placement(transformation(extent = {{30, 20}, {70, 60}})));

@@ -1,5 +1,6 @@
 within Gyrator;
 package Units "Physical types: numbers that know what they measure"
+  extends Icons.Folder;
 
   // ---------------------------------------------------------------- geometry and motion
   type Length = Real(quantity = "Length", unit = "m");

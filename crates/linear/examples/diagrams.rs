@@ -31,7 +31,7 @@ fn draw(name: &str, figure: &Figure) -> std::io::Result<()> {
         return Ok(());
     };
     let folder = Path::new(&folder);
-    std::fs::write(folder.join(format!("{name}.png")), png(figure))?;
+    std::fs::write(folder.join(format!("{name}.png")), png(figure).map_err(std::io::Error::other)?)?;
     std::fs::write(folder.join(format!("{name}.svg")), svg(figure))?;
     std::fs::write(folder.join(format!("{name}.html")), html(figure))
 }

@@ -16,7 +16,7 @@ use crate::{Complex, Matrix, Rates, StateSpace};
 pub use analysis::{reach_json, reach_text, transfer_json, transfer_text, zeros_text};
 pub use latex::{latex, latex_with_rates, name as latex_name};
 pub use matlab::matlab;
-pub use modelica::{identifier as modelica_identifier, modelica};
+pub use modelica::{modelica, unique as modelica_identifier};
 pub use python::python;
 pub use text::{modes_text, rates_text, text};
 

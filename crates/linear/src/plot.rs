@@ -50,7 +50,7 @@ pub fn bode_with_margins(system: &StateSpace, response: &FrequencyResponse, marg
         let at = (margin.frequency, -crate::frequency::decibel(margin.factor));
         let text = format!("gain margin {} dB", short_number(round(-at.1)));
         magnitude.marks.push(Marks { name: String::new(), shape: Shape::Circle, points: vec![at] });
-        magnitude.notes.push(Note { at, text });
+        magnitude.notes.push(Note::new(at, text));
     }
     if let Some(margin) = margins.smallest_phase().filter(|margin| inside(margin.frequency)) {
         let nearest = phase.curves[0].x.iter().zip(&phase.curves[0].y).find(|(x, _)| **x >= margin.frequency);
@@ -58,7 +58,7 @@ pub fn bode_with_margins(system: &StateSpace, response: &FrequencyResponse, marg
         let level = critical + margin.degrees;
         let at = (margin.frequency, level + 360.0 * ((near - level) / 360.0).round());
         phase.marks.push(Marks { name: String::new(), shape: Shape::Circle, points: vec![at] });
-        phase.notes.push(Note { at, text: format!("phase margin {} deg", short_number(round(margin.degrees))) });
+        phase.notes.push(Note::new(at, format!("phase margin {} deg", short_number(round(margin.degrees)))));
     }
     figure
 }
@@ -160,7 +160,7 @@ fn push_roots(panel: &mut Panel, poles: &[Complex], zeros: &[Complex]) {
         let points = distinct.iter().map(|(root, _)| (root.re, root.im)).collect();
         panel.marks.push(Marks { name: name.to_owned(), shape, points });
         for (root, count) in distinct.into_iter().filter(|(_, count)| *count > 1) {
-            panel.notes.push(Note { at: (root.re, root.im), text: format!("{count} {name}") });
+            panel.notes.push(Note::new((root.re, root.im), format!("{count} {name}")));
         }
     }
 }
@@ -188,9 +188,9 @@ pub fn locus(system: &StateSpace, locus: &RootLocus) -> Figure {
         let places = points.iter().map(|point| (point.point.re, point.point.im)).collect();
         panel.marks.push(Marks { name: name.to_owned(), shape, points: places });
         let noted = points.iter().filter(|point| point.gain > 0.0 && point.point.im >= 0.0);
-        panel.notes.extend(noted.map(|point| Note {
-            at: (point.point.re, point.point.im),
-            text: format!("k = {}", short_number(three_digits(point.gain))),
+        panel.notes.extend(noted.map(|point| {
+            let gain = short_number(three_digits(point.gain));
+            Note::new((point.point.re, point.point.im), format!("k = {gain}"))
         }));
     }
     // Branches run to infinity: the picture ends where nothing else happens.

@@ -9,6 +9,7 @@ mod files;
 mod fourier;
 mod lapack;
 mod mat_file;
+mod outside;
 mod random;
 mod strings;
 mod table_calls;
@@ -20,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use base::Name;
+use dae::evaluate::NoExternals;
 use dae::function::External;
 use dae::{Access, Externals, Model, OutsideFunctions, Value, access};
 use rustc_hash::FxHashMap;
@@ -27,6 +29,7 @@ use rustc_hash::FxHashMap;
 use arguments::Arguments;
 pub use files::{Effect, effect};
 pub use lapack::eigenvalues;
+use outside::OutsideObject;
 pub use table_calls::Lookup;
 use tables::{Table1, Table2, TimeTable};
 
@@ -38,6 +41,7 @@ enum Object {
     Table1(Table1),
     Table2(Table2),
     TimeTable(TimeTable),
+    Outside(OutsideObject),
 }
 
 /// The outside library. One for each simulation: it owns the external objects.
@@ -173,7 +177,8 @@ impl Native {
         }
         self.built_in(arguments).unwrap_or_else(|| {
             Err(format!(
-                "the external function `{}` is not built in; `--allow-external` lets models call outside libraries",
+                "the external function `{}` is not built in; `--allow-external LIBRARY` or `--allow-external build` lets \
+                 the model call it",
                 arguments.symbol
             ))
         })
@@ -209,12 +214,24 @@ impl Externals for Native {
         let symbol = external.symbol.as_str();
         if let Some(outside) = &self.outside {
             let is_outside =
-                *self.is_outside.entry(external.symbol).or_insert_with(|| !provides(symbol) && outside.has(symbol));
+                *self.is_outside.entry(external.symbol).or_insert_with(|| !provides(symbol) && outside.has(external));
             if is_outside {
-                return outside.call(external, values);
+                let outside = outside.clone();
+                return self.call_outside(&outside, external, values);
             }
         }
         self.dispatch(&mut Arguments { symbol, values })
+    }
+}
+
+/// Those of the functions whose results depend on their arguments alone: texts and linear algebra.
+pub struct Stateless;
+
+impl Externals for Stateless {
+    fn call(&mut self, external: &External, values: &mut [Value]) -> Result<Option<Value>, String> {
+        let arguments = &mut Arguments { symbol: external.symbol.as_str(), values };
+        let answer = strings::call(arguments).or_else(|| lapack::call(arguments));
+        answer.unwrap_or_else(|| NoExternals.call(external, values))
     }
 }
 
@@ -279,6 +296,13 @@ mod tests {
             let error = native.locate(address).unwrap_err();
             assert!(error.contains(address) && error.contains("leaves its library"), "{error}");
         }
+    }
+
+    #[test]
+    fn an_error_that_the_model_reports_is_one() {
+        let told = call(&mut Native::new(), "ModelicaError", vec![Value::string("no solution")]);
+        assert_eq!(told, Err("no solution".to_owned()));
+        assert!(provides("ModelicaError"));
     }
 
     #[test]

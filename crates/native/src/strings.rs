@@ -1,4 +1,4 @@
-//! The functions ModelicaStrings_*, after the documentation of Modelica.Utilities.Strings. Positions count bytes from 1.
+//! The functions ModelicaStrings_*, after the documentation of Modelica.Utilities.Strings, and `ModelicaError`. Positions count bytes from 1.
 
 use std::cmp::Ordering;
 
@@ -10,6 +10,10 @@ type Answer = Result<Option<Value>, String>;
 
 /// `None` if the symbol is none of them.
 pub fn call(arguments: &mut Arguments<'_>) -> Option<Answer> {
+    // `Modelica.Utilities.Streams.error` until version 3.2.3.
+    if arguments.symbol == "ModelicaError" {
+        return Some(arguments.text(0).and_then(|text| Err(text.to_owned())));
+    }
     let name = arguments.symbol.strip_prefix("ModelicaStrings_")?;
     Some(match name {
         "length" => arguments.text(0).map(|text| Some(Value::Integer(text.len() as i64))),

@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let figure = Figure::new(file.as_str(), &result, &chosen);
     std::fs::write(format!("{folder}/figure.svg"), svg(&figure))?;
     std::fs::write(format!("{folder}/figure.html"), html(&figure))?;
-    std::fs::write(format!("{folder}/figure.png"), png(&figure))?;
+    std::fs::write(format!("{folder}/figure.png"), png(&figure)?)?;
     print!("{}", terminal(&figure, Terminal { colour: true, ..Terminal::default() }));
     print!("{}", terminal(&figure, Terminal::default()));
     Ok(())

@@ -62,7 +62,7 @@ pub fn compare_signal(reference: (&[f64], &[f64]), result: (&[f64], &[f64]), tol
     else {
         return (f64::INFINITY, f64::NAN);
     };
-    let half_width = tolerance.time * (end - start).max(start.abs()).max(1e-12);
+    let half_width = half_width(start, end, tolerance);
     let finite = result.0.iter().zip(result.1).find(|(t, y)| !(t.is_finite() && y.is_finite()));
     if let Some((&time, _)) = finite {
         return (f64::INFINITY, time);
@@ -70,10 +70,7 @@ pub fn compare_signal(reference: (&[f64], &[f64]), result: (&[f64], &[f64]), tol
     if last < end - half_width || first > start + half_width {
         return (f64::INFINITY, if first > start + half_width { start } else { last });
     }
-    let low = reference.1.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = reference.1.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let range = (high - low).max(low.abs()).max(tolerance.nominal);
-
+    let range = range(reference.1, tolerance);
     let inside = |&(t, _): &(f64, f64)| t >= start && t <= end;
     let own = result.0.iter().copied().zip(result.1.iter().copied()).filter(inside);
     let between = reference.0.iter().filter_map(|&t| {
@@ -92,6 +89,27 @@ pub fn compare_signal(reference: (&[f64], &[f64]), result: (&[f64], &[f64]), tol
         }
     }
     worst
+}
+
+/// The lower and the upper edge of the tube around a signal (times, values), at its points.
+pub fn tube(reference: (&[f64], &[f64]), tolerance: Tolerance) -> (Vec<f64>, Vec<f64>) {
+    let (&[start, ..], &[.., end]) = (reference.0, reference.0) else { return Default::default() };
+    let (half_width, half_height) =
+        (half_width(start, end, tolerance), tolerance.value * range(reference.1, tolerance));
+    let mut window = Tube::new(reference, half_width);
+    let edges = reference.0.iter().map(|&t| window.at(t));
+    edges.map(|(lower, upper)| (lower - half_height, upper + half_height)).unzip()
+}
+
+fn half_width(start: f64, end: f64, tolerance: Tolerance) -> f64 {
+    tolerance.time * (end - start).max(start.abs()).max(1e-12)
+}
+
+/// What distances are relative to.
+fn range(values: &[f64], tolerance: Tolerance) -> f64 {
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (high - low).max(low.abs()).max(tolerance.nominal)
 }
 
 /// Smallest and largest value of the reference in a window that moves with non-decreasing time.
@@ -176,6 +194,15 @@ mod tests {
         assert_eq!(distance(&step(0.5), &step(0.501)).0, 0.0);
         let (far, time) = distance(&step(0.5), &step(0.51));
         assert!(far > 0.9 && (0.5..=0.51).contains(&time));
+    }
+
+    #[test]
+    fn the_tube_of_a_step() {
+        let tolerance = Tolerance { time: 0.1, value: 0.01, nominal: 1e-3 };
+        let (lower, upper) = tube((&[0.0, 0.45, 0.5, 0.5, 1.0], &[0.0, 0.0, 0.0, 2.0, 2.0]), tolerance);
+        assert_eq!(lower, [-0.02, -0.02, -0.02, -0.02, 1.98]);
+        assert_eq!(upper, [0.02, 2.02, 2.02, 2.02, 2.02]);
+        assert_eq!(tube((&[], &[]), tolerance), (vec![], vec![]));
     }
 
     #[test]

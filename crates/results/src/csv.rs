@@ -4,12 +4,14 @@
 //! (`"x[1,2]"`). Most columns of a large model do not change from row to row, so the text of each value is kept and
 //! only formatted anew when the value is another.
 
+use std::io::Write;
 use std::path::Path;
+use std::time::Instant;
 
 use crate::column::Expansion;
 use crate::output::OutputFile;
 use crate::trajectories::time_column;
-use crate::{Column, ResultError, ResultSink, Trajectories, Trajectory};
+use crate::{Column, ResultError, ResultSink, Trajectories, Trajectory, units_file};
 
 /// Complete rows are handed to the system in pieces of about this size.
 const PIECE: usize = 1 << 18;
@@ -41,31 +43,54 @@ impl Cell {
     }
 }
 
-/// Writes a CSV file.
+/// Writes a CSV file, with the units of the variables in a file beside it.
 pub struct CsvSink {
-    output: OutputFile,
+    target: Target,
     expansion: Expansion,
     cells: Vec<Cell>,
     time: Cell,
     pending: Vec<u8>,
 }
 
+enum Target {
+    File(OutputFile),
+    /// Such as standard output, with its name and when it was last written.
+    Stream(Box<dyn Write + Send>, &'static str, Instant),
+}
+
 impl CsvSink {
     /// Begins a file.
     pub fn create(path: &Path) -> Result<Self, ResultError> {
-        Ok(Self {
-            output: OutputFile::create(path)?,
-            expansion: Expansion::default(),
-            cells: Vec::new(),
-            time: Cell::EMPTY,
-            pending: Vec::new(),
-        })
+        Ok(Self::new(Target::File(OutputFile::create(path)?)))
+    }
+
+    /// Writes to a stream; `name` is for messages.
+    pub fn stream(stream: impl Write + Send + 'static, name: &'static str) -> Self {
+        Self::new(Target::Stream(Box::new(stream), name, Instant::now()))
+    }
+
+    fn new(target: Target) -> Self {
+        Self { target, expansion: Expansion::default(), cells: Vec::new(), time: Cell::EMPTY, pending: Vec::new() }
     }
 
     fn flush(&mut self) -> Result<(), ResultError> {
-        let written = self.output.append(&self.pending);
+        let written = match &mut self.target {
+            Target::File(output) => output.append(&self.pending),
+            Target::Stream(stream, name, last) => {
+                *last = Instant::now();
+                let written = stream.write_all(&self.pending).and_then(|()| stream.flush());
+                written.map_err(|error| ResultError::io(Path::new(name), "write", error))
+            }
+        };
         self.pending.clear();
         written
+    }
+
+    fn is_stale(&self) -> bool {
+        match &self.target {
+            Target::File(output) => output.is_stale(),
+            Target::Stream(_, _, last) => last.elapsed() > crate::output::PATIENCE,
+        }
     }
 }
 
@@ -81,7 +106,13 @@ impl ResultSink for CsvSink {
             push_name(&mut self.pending, &column.name);
         }
         self.pending.push(b'\n');
-        self.flush()
+        self.flush()?;
+        if let Target::File(output) = &self.target
+            && output.is_replaceable()
+        {
+            units_file::write(output.path(), columns);
+        }
+        Ok(())
     }
 
     fn row(&mut self, time: f64, values: &[f64]) -> Result<(), ResultError> {
@@ -98,7 +129,7 @@ impl ResultSink for CsvSink {
             push_value(&mut self.pending, self.cells[source.value].text(), source.negated);
         }
         self.pending.push(b'\n');
-        if self.pending.len() >= PIECE || self.output.is_stale() {
+        if self.pending.len() >= PIECE || self.is_stale() {
             self.flush()?;
         }
         Ok(())

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use crate::ResultError;
 
 /// Rows are kept back at most this long, so that the file of a slow run can be watched.
-const PATIENCE: Duration = Duration::from_millis(500);
+pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
 pub(crate) struct OutputFile {
@@ -68,6 +68,11 @@ impl OutputFile {
             State::Open { file, .. } => Ok(file),
             State::Waiting { .. } => Err(io::Error::other("nothing was written yet")),
         }
+    }
+
+    /// As the caller named it.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Whether rows have been kept back long enough.

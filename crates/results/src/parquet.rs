@@ -6,18 +6,18 @@
 //! `parquet.thrift`.
 
 mod reader;
-mod thrift;
+pub(crate) mod thrift;
 
 use std::path::Path;
 
-pub(crate) use reader::read;
+pub(crate) use reader::{footer as footer_of, read};
 use thrift::Writer;
 
 use crate::column::Expansion;
 use crate::output::OutputFile;
 use crate::{Column, Kind, ResultError, ResultSink};
 
-const MAGIC: &[u8; 4] = b"PAR1";
+pub(crate) const MAGIC: &[u8; 4] = b"PAR1";
 /// A row group is written when its pages reach about this size.
 const GROUP_BYTES: usize = 4 << 20;
 /// Each group costs a place in the footer: the more of them were written early so that the file can be watched, the longer
@@ -25,8 +25,11 @@ const GROUP_BYTES: usize = 4 << 20;
 const GROUPS_OF_PATIENCE: usize = 64;
 
 /// The enumerations of `parquet.thrift` that are used here.
-mod code {
+pub(crate) mod code {
+    pub const INT64: i32 = 2;
     pub const DOUBLE: i32 = 5;
+    pub const BYTE_ARRAY: i32 = 6;
+    pub const UTF8: i32 = 0;
     pub const REQUIRED: i32 = 0;
     pub const PLAIN: i32 = 0;
     pub const RLE: i32 = 3;

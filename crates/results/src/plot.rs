@@ -1,37 +1,41 @@
-//! Pictures of curves: in the terminal, as SVG, as PNG, as an HTML page that can be zoomed.
+//! Pictures of curves: in the terminal, as SVG, as PNG, as PDF, as an HTML page that can be zoomed.
 //!
 //! A [`Figure`] holds what is to be drawn: panels above each other that share the horizontal axis. [`Figure::new`] makes one
 //! of trajectories, in displayUnit: variables of one unit share a panel. `layout` places everything for the pictures; the
-//! terminal has its own, coarser geometry.
+//! terminal has its own, coarser geometry. PNG and PDF are made of the SVG.
 
 mod axis;
 mod clip;
-mod font;
+mod colours;
+mod elide;
+mod embedded;
 mod html;
 mod layout;
-mod png;
-mod raster;
 mod svg;
 mod terminal;
 
 pub use axis::Scale;
+pub use colours::shade;
 pub use html::html;
-pub use png::png;
 pub use svg::svg;
 pub use terminal::{Terminal, terminal};
+pub use vector::DrawingError;
 
 use std::sync::Arc;
 
-use axis::Range;
+use axis::{Range, Tick, ticks};
 
 use crate::{Trajectories, Trajectory};
 
-/// A colour for each curve of a panel, told apart also by the colour-blind (Okabe and Ito).
-pub(crate) const COLOURS: [[u8; 3]; 7] =
-    [[0, 114, 178], [213, 94, 0], [0, 158, 115], [204, 121, 167], [230, 159, 0], [86, 180, 233], [64, 64, 64]];
+/// The figure as a PNG file, at twice the size of the SVG.
+pub fn png(figure: &Figure) -> Result<Vec<u8>, DrawingError> {
+    vector::png(&svg(figure), 2.0)
+}
 
-/// The colour of curves that are there for orientation.
-pub(crate) const FAINT: [u8; 3] = [150; 3];
+/// The figure as a PDF file.
+pub fn pdf(figure: &Figure) -> Result<Vec<u8>, DrawingError> {
+    vector::pdf(&svg(figure))
+}
 
 /// Panels above each other with one horizontal axis.
 #[derive(Clone, Debug, Default)]
@@ -57,6 +61,8 @@ pub struct Axis {
     pub scale: Scale,
     /// The part to show; all where it is absent.
     pub limits: Option<(f64, f64)>,
+    /// What stands at 0, 1, 2 … in place of numbers.
+    pub names: Vec<String>,
 }
 
 impl Axis {
@@ -71,12 +77,26 @@ impl Axis {
     }
 
     pub(crate) fn label(&self) -> String {
-        match (self.quantity.as_str(), self.unit.as_str()) {
+        match (self.quantity.as_str(), shown_unit(&self.unit).as_str()) {
             ("", unit) => unit.to_owned(),
             (quantity, "") => quantity.to_owned(),
             (quantity, unit) => format!("{quantity} ({unit})"),
         }
     }
+
+    /// Round numbers on a part of the axis, or its names.
+    pub(crate) fn ticks(&self, range: Range, most: usize) -> Vec<Tick> {
+        if self.names.is_empty() {
+            return ticks(range, most);
+        }
+        let named = |(place, name): (usize, &String)| Tick { value: place as f64, label: name.clone() };
+        self.names.iter().enumerate().map(named).collect()
+    }
+}
+
+/// A unit as pictures have it: typeset, but for the sign of degrees, which is easily missed where it stands alone.
+pub(crate) fn shown_unit(unit: &str) -> String {
+    if unit == "deg" { unit.to_owned() } else { units::typeset(unit) }
 }
 
 /// Curves with one vertical axis.
@@ -90,6 +110,51 @@ pub struct Panel {
     pub marks: Vec<Marks>,
     /// Texts.
     pub notes: Vec<Note>,
+    /// Areas behind the curves.
+    pub bands: Vec<Band>,
+    /// Rectangles behind the curves.
+    pub blocks: Vec<Block>,
+    /// What the colours of the blocks mean.
+    pub key: Option<Key>,
+}
+
+/// The area between two lines.
+#[derive(Clone, Debug)]
+pub struct Band {
+    /// Without a name it is not in the legend.
+    pub name: String,
+    /// Where both lines have their points.
+    pub x: Arc<[f64]>,
+    /// The lower line.
+    pub lower: Vec<f64>,
+    /// The upper line.
+    pub upper: Vec<f64>,
+    /// It has the colour of the curve with this number, thinned by this factor.
+    pub colour: (usize, f64),
+}
+
+/// A filled rectangle.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// From left to right.
+    pub x: (f64, f64),
+    /// From bottom to top.
+    pub y: (f64, f64),
+    /// Red, green and blue.
+    pub colour: [u8; 3],
+    /// What it says where the picture can be pointed at.
+    pub hint: String,
+}
+
+/// What the colours of blocks mean, as a bar beside the panel; [`shade`] gives the colours.
+#[derive(Clone, Debug)]
+pub struct Key {
+    /// What the colours show.
+    pub axis: Axis,
+    /// The value of the darkest colour.
+    pub low: f64,
+    /// The value of the brightest colour.
+    pub high: f64,
 }
 
 /// A line through points.
@@ -169,30 +234,58 @@ impl Shape {
     }
 }
 
-/// A text at a point, to its upper right.
+/// A text at a point.
 #[derive(Clone, Debug)]
 pub struct Note {
     /// The point.
     pub at: (f64, f64),
     /// What stands there.
     pub text: String,
+    /// Where it stands.
+    pub side: Side,
+}
+
+impl Note {
+    /// A text above a point.
+    pub fn new(at: (f64, f64), text: impl Into<String>) -> Self {
+        Self { at, text: text.into(), side: Side::Above }
+    }
+}
+
+/// Where a note stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Side {
+    /// Above the point, on the side that has more room.
+    #[default]
+    Above,
+    /// To its left, at the same height.
+    Left,
+    /// To its right, at the same height.
+    Right,
 }
 
 impl Figure {
     /// The variables in their displayUnit, grouped by it in order of first appearance.
     pub fn new(title: impl Into<String>, trajectories: &Trajectories, variables: &[&Trajectory]) -> Self {
         let time: Arc<[f64]> = trajectories.time.as_slice().into();
-        let mut panels: Vec<Panel> = Vec::new();
-        for variable in variables {
+        let curve = |variable: &&Trajectory| {
             let (unit, convert) = units::display(&variable.column.unit, &variable.column.display_unit);
             let y = variable.values.iter().map(|&value| convert.apply(value)).collect();
-            let curve = Curve::new(variable.column.name.clone(), time.clone(), y);
+            (unit.to_owned(), Curve::new(variable.column.name.clone(), time.clone(), y))
+        };
+        Self::grouped(title, Axis::new("time", "s"), variables.iter().map(curve))
+    }
+
+    /// Curves with the units of their values: those of one unit share a panel, in order of first appearance.
+    pub fn grouped(title: impl Into<String>, x: Axis, curves: impl IntoIterator<Item = (String, Curve)>) -> Self {
+        let mut panels: Vec<Panel> = Vec::new();
+        for (unit, curve) in curves {
             match panels.iter_mut().find(|panel| panel.y.unit == unit) {
                 Some(panel) => panel.curves.push(curve),
                 None => panels.push(Panel { y: Axis::new("", unit), curves: vec![curve], ..Panel::default() }),
             }
         }
-        Self { title: title.into(), x: Axis::new("time", "s"), panels, equal: false }
+        Self { title: title.into(), x, panels, equal: false }
     }
 
     /// The same with each curve in a panel of its own: where colours cannot tell curves apart. Panels with marks stay, as
@@ -214,7 +307,10 @@ impl Figure {
         let curves = self.panels.iter().flat_map(|panel| &panel.curves).filter(|curve| curve.style != Style::Guide);
         let marks = self.panels.iter().flat_map(|panel| &panel.marks).flat_map(|marks| &marks.points);
         let marked = self.panels.iter().any(|panel| !panel.marks.is_empty());
-        let range = self.x.range(curves.flat_map(|curve| curve.x.iter().copied()).chain(marks.map(|point| point.0)));
+        let bands = self.panels.iter().flat_map(|panel| &panel.bands).flat_map(|band| band.x.iter().copied());
+        let blocks = self.panels.iter().flat_map(|panel| &panel.blocks).flat_map(|block| [block.x.0, block.x.1]);
+        let values = curves.flat_map(|curve| curve.x.iter().copied()).chain(marks.map(|point| point.0));
+        let range = self.x.range(values.chain(bands).chain(blocks));
         // Marks would stand on the frame.
         if marked && self.x.limits.is_none() && self.x.scale != Scale::Logarithmic { range.padded() } else { range }
     }
@@ -230,10 +326,24 @@ impl Axis {
 }
 
 impl Panel {
-    pub(crate) fn y_range(&self) -> Range {
+    /// Of what is drawn in this part of the horizontal axis.
+    pub(crate) fn y_range(&self, x: Range) -> Range {
+        let shown = |at: f64| (-1e-9..=1.0 + 1e-9).contains(&x.fraction(at));
+        let points = |x: &Arc<[f64]>, y: &[f64]| -> Vec<f64> {
+            x.iter().zip(y).filter(|(x, _)| shown(**x)).map(|(_, y)| *y).collect()
+        };
         let curves = self.curves.iter().filter(|curve| curve.style != Style::Guide);
-        let marks = self.marks.iter().flat_map(|marks| &marks.points);
-        self.y.range(curves.flat_map(|curve| curve.y.iter().copied()).chain(marks.map(|point| point.1)))
+        let curves = curves.flat_map(|curve| points(&curve.x, &curve.y));
+        let marks = self.marks.iter().flat_map(|marks| &marks.points).filter(|point| shown(point.0));
+        let bands = self.bands.iter().flat_map(|band| [points(&band.x, &band.lower), points(&band.x, &band.upper)]);
+        let blocks = self.blocks.iter().flat_map(|block| [block.y.0, block.y.1]);
+        self.y.range(curves.chain(marks.map(|point| point.1)).chain(bands.flatten()).chain(blocks))
+    }
+
+    /// The range with air around curves. Blocks fill their panel, and limits are meant as they are given.
+    pub(crate) fn padded_y_range(&self, x: Range) -> Range {
+        let range = self.y_range(x);
+        if self.blocks.is_empty() && self.y.limits.is_none() { range.padded() } else { range }
     }
 
     /// The number of the colour of each curve; guides have none.
@@ -261,10 +371,6 @@ impl Curve {
     pub fn style(self, style: Style) -> Self {
         Self { style, ..self }
     }
-}
-
-pub(crate) fn colour(number: Option<usize>) -> [u8; 3] {
-    number.map_or(FAINT, |number| COLOURS[number % COLOURS.len()])
 }
 
 /// The finite points of a curve as runs without gaps, thinned out so that a picture of `buckets` columns looks the

@@ -2,11 +2,12 @@
 //! `cargo run --release -p gyrator-session --example compliance -- FOLDER [-v]`. A case says in an annotation whether it must
 //! pass. One that must pass must be translated; whether it also runs is counted. One that must not must be refused, at
 //! translation or by an error of its run, such as an assertion that fails. `-v` prints every error of every refused case.
+//! The cases ask for the rules of the specification, so they are translated as with `--strict`.
 //!
-//! Some cases bring C text in their annotations. It is made a shared library by the C compiler of the system, where there is
-//! one, and the case is allowed to call it, as a user would with `--allow-external`.
+//! Some cases bring C text in their annotations. It is compiled where there is a C compiler, as for a user who says
+//! `--allow-external build`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,7 @@ fn main() {
     let folder = PathBuf::from(arguments.next().unwrap_or_default());
     let verbose = arguments.next().is_some();
     let (mut passed, mut ran, mut refused) = ((0, 0), 0, (0, 0));
+    let has_compiler = Command::new("cc").arg("--version").output().is_ok();
     let mut libraries = Libraries::default();
     libraries.add_search_path(&folder);
     for (name, must_pass) in all_cases(&mut libraries) {
@@ -32,7 +34,8 @@ fn main() {
         let request = Request {
             target: name.clone(),
             libraries: vec![folder.clone()],
-            allow_external: c_library(&mut libraries, &name, &folder).into_iter().collect(),
+            allow_external: compile::ExternalCode { build: has_compiler, ..Default::default() },
+            transform: transform::Options { strict: true, ..transform::Options::default() },
             ..Request::default()
         };
         let outcome = run(&mut session, &request);
@@ -49,7 +52,6 @@ fn main() {
             println!("    {}: {}", error.code, error.message);
         }
     }
-    let _ = std::fs::remove_dir_all(scratch());
     println!("must pass: {} of {} translated, {ran} of them run to the end", passed.0, passed.1);
     println!("must not pass: {} of {} refused", refused.0, refused.1);
 }
@@ -77,61 +79,6 @@ fn all_cases(libraries: &mut Libraries) -> Vec<(String, bool)> {
         find(libraries, top, &mut cases);
     }
     cases
-}
-
-/// The C text of a case as a shared library; `None` if it has none or the C compiler does not take it.
-fn c_library(libraries: &mut Libraries, name: &str, library_folder: &Path) -> Option<PathBuf> {
-    let class = name.split('.').try_fold(Libraries::ROOT, |class, part| libraries.class(class, Name::new(part)))?;
-    let mut texts = Vec::new();
-    include_texts(&libraries.get(class).class, &mut texts);
-    if texts.is_empty() {
-        return None;
-    }
-    let folder = scratch();
-    std::fs::create_dir_all(&folder).ok()?;
-    let last = name.rsplit('.').next().unwrap_or(name);
-    let (source, library) = (folder.join(format!("{last}.c")), folder.join(format!("{last}.so")));
-    std::fs::write(&source, texts.join("\n")).ok()?;
-    let headers = library_folder.join("ModelicaCompliance/Resources/Include");
-    compile(&source, &library, &headers).then_some(library)
-}
-
-/// Where the C files go; it is removed in the end.
-fn scratch() -> PathBuf {
-    std::env::temp_dir().join(format!("compliance-{}", std::process::id()))
-}
-
-/// Headers are found in the folder of the library for them (12.9.4) and in the folders in it.
-fn compile(source: &Path, library: &Path, headers: &Path) -> bool {
-    let mut compiler = Command::new("cc");
-    compiler.args(["-w", "-shared", "-fPIC", "-o"]).arg(library).arg(source).arg("-lm").arg("-I").arg(headers);
-    let inside = std::fs::read_dir(headers).into_iter().flatten().flatten().map(|entry| entry.path());
-    for folder in inside.filter(|path| path.is_dir()) {
-        compiler.arg("-I").arg(folder);
-    }
-    compiler.output().is_ok_and(|output| output.status.success())
-}
-
-/// The annotations `Include` of the external functions in a class, each text once.
-fn include_texts(class: &ast::ClassDef, texts: &mut Vec<String>) {
-    let ast::ClassBody::Long(composition) = &class.body else { return };
-    let annotation = composition.external.as_ref().and_then(|external| external.annotation.as_ref());
-    for argument in annotation.iter().flat_map(|annotation| &annotation.arguments) {
-        if let ast::Argument::Element(element) = argument
-            && element.path.last().is_some_and(|last| last.name == "Include")
-            && let Some(ast::ModificationValue::Expr(value)) =
-                element.modification.as_ref().and_then(|modification| modification.value.as_ref())
-            && let ast::ExprKind::String(text) = &value.kind
-            && !texts.iter().any(|known| **known == **text)
-        {
-            texts.push(text.to_string());
-        }
-    }
-    for element in &composition.elements {
-        if let ast::Element::Class(inner) = element {
-            include_texts(inner, texts);
-        }
-    }
 }
 
 fn find(libraries: &mut Libraries, class: DefId, out: &mut Vec<(String, bool)>) {

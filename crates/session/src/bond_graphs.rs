@@ -1,9 +1,11 @@
 //! Bond graphs of files `.bond` and of Modelica models, with their causality.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use base::{Diagnostic, FileId, Severity};
 use bond::{Causality, ElementId, Expr, Graph, Leaf, Mode};
+use compile::Program;
 use dae::{Model, VarId};
 use rustc_hash::FxHashMap;
 use simulate::Simulation;
@@ -11,6 +13,7 @@ use simulate::Simulation;
 use crate::bond_view::view;
 use crate::experiment::Settings;
 use crate::front_ends::class_name;
+use crate::parameter_values::bound_values;
 use crate::pipeline::{Failed, Request, Session};
 
 /// A graph in which causality is assigned.
@@ -208,21 +211,12 @@ impl Session {
         }
     }
 
-    /// Values at the start of a run; none where the model cannot be run, which a drawing need not mind.
+    /// Values at the start of a run. Where the model cannot be run, which a drawing need not mind, those of its bindings.
     fn parameter_values(&mut self, model: &Model) -> FxHashMap<VarId, f64> {
         let said = self.diagnostics.len();
-        let program = self.structure(model.clone()).and_then(|schedule| self.compile(schedule));
+        let program = self.sorted(model.clone()).and_then(|sorted| self.compile(sorted.schedule));
         self.diagnostics.truncate(said);
-        let Ok(program) = program else { return FxHashMap::default() };
-        let Ok(options) = Settings::default().resolve(&model.experiment) else { return FxHashMap::default() };
-        let mut simulation = Simulation::of(&program, &options);
-        if simulation.initialise().is_err() {
-            return FxHashMap::default();
-        }
-        let run = program.model();
-        let by_name: FxHashMap<String, VarId> = run.variables.ids().map(|id| (run.variable_name(id), id)).collect();
-        let value = |id: VarId| Some((id, simulation.value(*by_name.get(&model.variable_name(id))?)));
-        model.variables.ids().filter_map(value).collect()
+        program.ok().and_then(|program| values_at_start(model, &program)).unwrap_or_else(|| bound_values(model))
     }
 
     fn assigned(
@@ -251,6 +245,17 @@ impl Session {
             causality => Ok(BondGraph { graph, causality, mode: text }),
         }
     }
+}
+
+/// The values of all variables at the start of a run; `None` where there is none.
+fn values_at_start(model: &Model, program: &Arc<Program>) -> Option<FxHashMap<VarId, f64>> {
+    let options = Settings::default().resolve(&model.experiment).ok()?;
+    let mut simulation = Simulation::of(program, &options);
+    simulation.initialise().ok()?;
+    let run = program.model();
+    let by_name: FxHashMap<String, VarId> = run.variables.ids().map(|id| (run.variable_name(id), id)).collect();
+    let value = |id: VarId| Some((id, simulation.value(*by_name.get(&model.variable_name(id))?)));
+    Some(model.variables.ids().filter_map(value).collect())
 }
 
 /// Whether a call means a file with a bond graph.

@@ -14,6 +14,7 @@ pub(crate) struct IntegratedInput {
 }
 
 /// A model whose equations are sorted, and the inputs that had to become states for that; mostly none.
+#[derive(Clone)]
 pub(crate) struct Sorted {
     pub schedule: Schedule,
     pub integrated: Vec<IntegratedInput>,

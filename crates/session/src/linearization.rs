@@ -17,7 +17,7 @@ use crate::input_rates::{IntegratedInput, Places, Sorted};
 use crate::names::{list, nearest};
 use crate::pipeline::{Failed, Request, Session};
 use crate::stage::Stage;
-use crate::symbolic::SymbolicSpace;
+use crate::symbolic::{FORMULAS_FAIL, SymbolicSpace};
 
 /// What is to be linearised, and where.
 #[derive(Clone, Debug, Default)]
@@ -78,7 +78,9 @@ impl Session {
         match found {
             Ok((mut points, warnings)) => {
                 points.iter_mut().for_each(|point| labels.rename(&mut point.system));
-                self.diagnostics.extend(warnings);
+                if self.keep(warnings) {
+                    return Err(Failed::Model);
+                }
                 self.stage = Stage::Done;
                 Ok(points)
             }
@@ -111,19 +113,24 @@ impl Session {
         let options = options(&model.experiment).map_err(Failed::Call)?;
         let signals = Signals::of(&model, &wanted).map_err(Failed::Call)?;
         let opened = self.opened(&model, &signals)?;
-        let notes = crate::frozen::notes(&model);
-        let sorted = self.sorted(model)?;
-        let program = self.compile(sorted.schedule.clone())?;
-        let sorted = match opened {
-            Some(model) => self.sorted(model)?,
-            None => sorted,
+        let mut notes = crate::frozen::notes(&model);
+        let mut sorted = self.sorted(model)?;
+        let closed = self.compiled(sorted.clone())?;
+        let opened = match opened {
+            Some(model) => {
+                sorted = self.sorted(model)?;
+                Some(self.compiled(sorted.clone())?)
+            }
+            None => None,
         };
         self.stage = Stage::Initialise;
-        let mut simulation = Simulation::of(&program, &options);
-        let found = simulation.initialise().and_then(|_| symbolic(&sorted, &program, &simulation, &signals));
+        let mut simulation = Simulation::of(&closed.program, &options);
+        let found = simulation.initialise().and_then(|_| symbolic(&sorted, &closed.program, &simulation, &signals));
+        let mut run = Run { notes: Vec::new(), options, signals, opened, closed };
         match found {
             Ok(mut space) => {
                 labels.rename(&mut space.system);
+                notes.extend(run.is_singular().then(|| FORMULAS_FAIL.to_owned()));
                 space.notes = notes;
                 self.stage = Stage::Done;
                 Ok(space)
@@ -324,13 +331,21 @@ impl Run {
                 let message = format!("the model ended its run at time {at}, before time {}: {message}", Decimal(time));
                 return Err(Box::new(Diagnostic::error("terminated", message)));
             }
-            points.push(match &self.opened {
+            let (of, mut at) = match &self.opened {
                 // The run goes on from where it was.
-                None => self.point(&self.closed, &mut simulation.clone())?,
-                Some(opened) => self.point(opened, &mut self.set_to(&opened.program, &simulation, &mut warnings)?)?,
-            });
+                None => (&self.closed, simulation.clone()),
+                Some(opened) => (opened, self.set_to(&opened.program, &simulation, &mut warnings)?),
+            };
+            points.push(self.point(of, &mut at, &mut warnings)?);
         }
         Ok((points, warnings))
+    }
+
+    /// Whether the equations have no unique solution at the start.
+    fn is_singular(&mut self) -> bool {
+        let mut stage = Stage::Initialise;
+        let found = self.linearize(&[], &mut stage);
+        matches!(found, Err(said) if said.code == "singular-system")
     }
 
     /// The opened model at the point that the closed one came to.
@@ -370,7 +385,12 @@ impl Run {
         Ok(simulation)
     }
 
-    fn point(&self, of: &Compiled, simulation: &mut Simulation) -> Found<Linearization> {
+    fn point(
+        &self,
+        of: &Compiled,
+        simulation: &mut Simulation,
+        warnings: &mut Vec<Diagnostic>,
+    ) -> Found<Linearization> {
         let whole = &of.program;
         let named = |names: &[String]| -> Vec<VarId> {
             let find =
@@ -381,6 +401,7 @@ impl Run {
         let directions = named(&directions(&self.signals.inputs, &of.integrated));
         let (states, jacobian) = simulation.linear_form(&directions, &outputs)?;
         crate::slopes::check(simulation, &directions, &outputs, &jacobian)?;
+        warnings.extend(crate::kinks::warning(simulation, &directions, &outputs));
         let (n, m, p) = (states.len(), inputs.len(), outputs.len());
         let part = |row: usize, column: usize, rows: usize, columns: usize| {
             // Zeros have no sign.

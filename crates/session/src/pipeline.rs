@@ -36,8 +36,8 @@ pub struct Request {
     pub transform: transform::Options,
     /// Leave the units of equations unchecked.
     pub no_unit_check: bool,
-    /// Shared libraries whose functions may be called.
-    pub allow_external: Vec<PathBuf>,
+    /// Which code of others may be called.
+    pub allow_external: compile::ExternalCode,
     /// What the functions of the model may read and write.
     pub allow: dae::Allowed,
 }
@@ -160,9 +160,9 @@ impl Session {
             Err(TargetError::Call(message)) => return Err(Failed::Call(message)),
             Err(TargetError::Model(diagnostic)) => return self.fail(vec![*diagnostic]),
         };
-        let outside = match request.allow_external.as_slice() {
-            [] => None,
-            paths => Some(Arc::new(compile::SharedLibraries::open(paths).map_err(Failed::Call)?) as _),
+        let outside = match request.allow_external == compile::ExternalCode::default() {
+            true => None,
+            false => Some(Arc::new(compile::Outside::open(&request.allow_external).map_err(Failed::Call)?) as _),
         };
         // A folder that is not there would be believed to be allowed.
         if let Some(missing) = request.allow.read.iter().chain(&request.allow.write).find(|folder| !folder.is_dir()) {

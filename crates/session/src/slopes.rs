@@ -97,7 +97,12 @@ fn astray(
         let mut grows = vec![false; form.rows];
         for side in [1.0, -1.0] {
             let beside = |simulation: &mut Simulation, distance: f64| {
-                simulation.linear_form_beside(inputs, outputs, column, side * distance * size_of(simulation, column))
+                simulation.linear_form_beside(
+                    inputs,
+                    outputs,
+                    column,
+                    side * distance * size_of(simulation, inputs, column),
+                )
             };
             let columns: Option<Vec<Vec<f64>>> = DISTANCES.iter().map(|&it| beside(simulation, it)).collect();
             let Some(columns) = columns else { continue };
@@ -121,12 +126,17 @@ fn astray(
 }
 
 /// The size of what is moved: its value, or one.
-fn size_of(simulation: &Simulation, column: usize) -> f64 {
+pub(crate) fn size_of(simulation: &Simulation, inputs: &[VarId], column: usize) -> f64 {
     let states = &simulation.program().schedule.states;
-    states.get(column).map_or(1.0, |state| simulation.value_in_use(state.variable).abs().max(1.0))
+    let moved = match states.get(column) {
+        Some(state) => Some(state.variable),
+        None => inputs.get(column - states.len()).and_then(|&input| simulation.in_mode(input)),
+    };
+    moved.map_or(1.0, |variable| simulation.value_in_use(variable).abs().max(1.0))
 }
 
-fn placed(model: &Model, diagnostic: Diagnostic, equation: Option<EqId>) -> Diagnostic {
+/// Names the equation that a message is about.
+pub(crate) fn placed(model: &Model, diagnostic: Diagnostic, equation: Option<EqId>) -> Diagnostic {
     let mut diagnostic = diagnostic;
     if let Some(equation) = equation.and_then(|id| model.equations.get(id)) {
         if let Some(span) = equation.origin.span {
@@ -141,7 +151,7 @@ fn placed(model: &Model, diagnostic: Diagnostic, equation: Option<EqId>) -> Diag
 }
 
 /// The expressions of a block with the equations that they come from.
-fn expressions(block: &Block) -> Vec<(ExprId, Option<EqId>)> {
+pub(crate) fn expressions(block: &Block) -> Vec<(ExprId, Option<EqId>)> {
     match block {
         Block::Assign { assignment, .. } => vec![(assignment.value, assignment.equation)],
         Block::System { system, .. } => {
@@ -205,14 +215,19 @@ fn steep(model: &Model, simulation: &Simulation, root: ExprId) -> Option<ExprId>
     None
 }
 
-/// Zero, and not by parameters alone.
-fn vanishes(model: &Model, simulation: &Simulation, id: ExprId) -> bool {
+/// Whether continuous variables take part.
+pub(crate) fn varies(model: &Model, expressions: &[ExprId]) -> bool {
     let varies = |&id: &VarId| model.variables[id].variability == Variability::Continuous;
-    model.exprs.dependencies(&[id]).variables.iter().any(varies)
-        && value(model, simulation, id).is_some_and(|value| value.abs() < SMALLEST)
+    model.exprs.dependencies(expressions).variables.iter().any(varies)
 }
 
-fn value(model: &Model, simulation: &Simulation, id: ExprId) -> Option<f64> {
+/// Zero, and not by parameters alone.
+fn vanishes(model: &Model, simulation: &Simulation, id: ExprId) -> bool {
+    varies(model, &[id]) && value(model, simulation, id).is_some_and(|value| value.abs() < SMALLEST)
+}
+
+/// The number of an expression at the point; `None` where it cannot be evaluated.
+pub(crate) fn value(model: &Model, simulation: &Simulation, id: ExprId) -> Option<f64> {
     let mut externals = dae::NoExternals;
     let mut evaluator = dae::Evaluator::new(&model.functions, &mut externals);
     let time = simulation.time();
@@ -229,7 +244,7 @@ fn value(model: &Model, simulation: &Simulation, id: ExprId) -> Option<f64> {
 }
 
 /// The blocks that derivatives of states and outputs depend on.
-fn needed_blocks(schedule: &Schedule, simulation: &Simulation, outputs: &[VarId]) -> FxHashSet<usize> {
+pub(crate) fn needed_blocks(schedule: &Schedule, simulation: &Simulation, outputs: &[VarId]) -> FxHashSet<usize> {
     let model = &schedule.model;
     let mut writer: FxHashMap<VarId, usize> = FxHashMap::default();
     for (index, block) in schedule.blocks.iter().enumerate() {

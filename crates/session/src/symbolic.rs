@@ -13,6 +13,13 @@ use linear::{Matrix, Parameter, Rates, Signal, State, StateSpace};
 use crate::bond_graphs::BondGraph;
 use crate::pipeline::{Failed, Session};
 
+/// What holds for almost all values of the parameters does not hold for theirs.
+pub(crate) const FORMULAS_FAIL: &str =
+    "the equations have no unique solution at the values of the parameters: the formulas hold for others";
+
+/// The same, where constraints between storages depend on the values.
+const OTHER_STATES: &str = "at the values of the parameters the graph has other states: the formulas hold for others";
+
 /// A state space with symbols in its entries.
 #[derive(Clone, Debug)]
 pub struct SymbolicSpace {
@@ -97,11 +104,12 @@ impl SymbolicSpace {
         conditions.extend(modulated.map(|element| format!("the signal of `{}` is an input", element.name)));
         // What holds for almost all values may not hold for those of the parameters.
         let at_values = bond::StateSpace::numeric(graph, found.assigned()?);
-        let is_singular =
-            matches!(&at_values, Err(said) if ["singular-graph", "implicit-storage"].contains(&said.code));
-        let note =
-            "the equations have no unique solution at the values of the parameters: the formulas hold for others";
-        let notes = if is_singular { vec![note.to_owned()] } else { Vec::new() };
+        let note = match &at_values {
+            Err(said) if ["singular-graph", "implicit-storage"].contains(&said.code) => Some(FORMULAS_FAIL),
+            Ok(numbers) if numbers.states != space.states => Some(OTHER_STATES),
+            _ => None,
+        };
+        let notes = note.map(str::to_owned).into_iter().collect();
         Ok(Self { system, rates, symbols, conditions, notes })
     }
 
@@ -144,7 +152,7 @@ impl SymbolicSpace {
         let mut name = |symbol: &Symbol| match notation {
             EntryNotation::Plain if is_atom(&symbol.name) => symbol.name.clone(),
             EntryNotation::Plain => format!("({})", symbol.name),
-            EntryNotation::Modelica => export::modelica_identifier(&symbol.name),
+            EntryNotation::Modelica => export::modelica_identifier(&symbol.name, &mut taken),
             EntryNotation::Matlab | EntryNotation::Python => {
                 let plain: String =
                     symbol.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();

@@ -134,13 +134,17 @@ fn is_class_name(text: &str) -> bool {
     name_parts(text).into_iter().all(|part| identifier(part) || quoted(part))
 }
 
-/// The outermost package in whose folder a file is, and the class that the file holds there by its name.
+/// The outermost package in whose folder a file is, and the class that the file holds there by its name. The folder of a
+/// package stands for its `package.mo`.
 fn package_of(libraries: &Libraries, path: &Path) -> Option<(PathBuf, String)> {
     let is_package = |folder: &Path| libraries.exists(&folder.join("package.mo"));
     let mut path = match path.components().any(|part| part == Component::ParentDir) {
         true => dae::access::resolve(path).ok()?,
         false => path.to_owned(),
     };
+    if is_package(&path) {
+        path.push("package.mo");
+    }
     if path.extension().is_none() || !is_package(path.parent()?) {
         return None;
     }

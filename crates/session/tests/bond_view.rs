@@ -101,8 +101,7 @@ fn elements_are_recognised_by_their_equations() {
     );
     expect![[r#"
         Se:u -> 1
-        0 -> 1
-        Sf:I -> 1
+        Sf:I -> 0
         1 -> TF:T
         1 -> R:R
         TF:T -> I:K
@@ -320,4 +319,157 @@ fn an_equation_outside_of_components_is_not_left_out_silently() {
     );
     let obstacle = session::SymbolicSpace::of_graph(&graph(&text)).unwrap_err();
     assert_eq!(obstacle.code, "incomplete-graph", "{}", obstacle.message);
+}
+
+const SOURCES: &str = "
+  model Flow2 Pin p, n; parameter Real k = 1; input Real u; equation p.i = k*u; p.i + n.i = 0; end Flow2;
+  model Potential2 Pin p, n; parameter Real k = 1; input Real u; equation p.v - n.v = k*u; p.i + n.i = 0; end Potential2;
+  model Flow1 Pin p; parameter Real k = 1; input Real u; equation p.i = k*u; end Flow1;
+  model Potential1 Pin p; parameter Real k = 1; input Real u; equation p.v = k*u; end Potential1;
+  model Lossy Pin p, n; parameter Real R = 1, k = 1; input Real u; equation p.v - n.v = R*p.i + k*u; p.i + n.i = 0; end Lossy;
+  model Torque2 Flange a, b; parameter Real k = 1; input Real u; equation a.tau = k*u; a.tau + b.tau = 0; end Torque2;
+  model Speed2 Flange a, b; parameter Real k = 1; input Real u; Real rel = b.phi - a.phi;
+  equation der(rel) = k*u; a.tau + b.tau = 0; end Speed2;
+  model Torque1 Flange a; parameter Real k = 1; input Real u; equation a.tau = k*u; end Torque1;
+  model Speed1 Flange a; parameter Real k = 1; input Real u; Real phi(start = 0) = a.phi; equation der(phi) = k*u; end Speed1;
+  model Store Pin p; parameter Real m = 1; Real x(start = 0, stateSelect = StateSelect.prefer) = p.v; equation m*der(x) = p.i; end Store;
+  model Rotor Flange a; parameter Real m = 1; Real phi(start = 0) = a.phi; Real x(start = 0, stateSelect = StateSelect.prefer) = der(phi);
+  equation m*der(x) = a.tau; end Rotor;
+";
+
+/// Stores at nodes with losses, and sources between them. The state `x` of a store is the one of the graph through `m`.
+fn with_sources(random: &mut fastrand::Rng, mechanical: bool) -> (String, Vec<(String, f64)>, Vec<String>) {
+    let number = |random: &mut fastrand::Rng| (1 + random.u32(..400)) as f64 / 100.0;
+    let (store, loss, [value, first, second]) = match mechanical {
+        true => ("Rotor", "Damper", ["d", "a", "b"]),
+        false => ("Store", "Resistor", ["R", "p", "n"]),
+    };
+    let reference = if mechanical { "Fixed g;" } else { "Ground g;" };
+    let (mut declarations, mut equations) = (reference.to_owned(), String::new());
+    let mut nodes = vec![format!("g.{first}")];
+    let (mut stores, mut sources) = (Vec::new(), Vec::new());
+    for index in 1..2 + random.usize(1..4) {
+        let m = number(random);
+        let _ = write!(declarations, "{store} s{index}(m = {m}); {loss} l{index}({value} = {}); ", number(random));
+        let to = nodes[random.usize(..nodes.len())].clone();
+        let _ = write!(equations, "connect(s{index}.{first}, l{index}.{first}); connect(l{index}.{second}, {to}); ");
+        nodes.push(format!("s{index}.{first}"));
+        stores.push((format!("s{index}"), m));
+    }
+    for index in 1..2 + random.usize(1..4) {
+        let kinds: &[&str] = match mechanical {
+            true => &["Torque2", "Speed2", "Torque1", "Speed1"],
+            false => &["Flow2", "Potential2", "Flow1", "Potential1", "Lossy"],
+        };
+        let kind = kinds[random.usize(..kinds.len())];
+        let k = [1.0, -1.0, 2.5, -0.5][random.usize(..4)];
+        let _ = write!(declarations, "input Real u{index}; {kind} e{index}(k = {k}, u = u{index}); ");
+        sources.push(format!("e{index}"));
+        let mut ends = nodes.clone();
+        random.shuffle(&mut ends);
+        let mut at = format!("e{index}.{first}");
+        // A source of potential sets no store directly.
+        if kind.starts_with("Potential") || kind.starts_with("Speed") {
+            let _ = write!(declarations, "{loss} r{index}({value} = {}); ", number(random));
+            let _ = write!(equations, "connect({at}, r{index}.{second}); ");
+            at = format!("r{index}.{first}");
+        }
+        let _ = write!(equations, "connect({at}, {}); ", ends[0]);
+        if !kind.ends_with('1') {
+            let _ = write!(equations, "connect(e{index}.{second}, {}); ", ends[1]);
+        }
+    }
+    let text = format!("model Case {COMPONENTS} {SOURCES} {declarations} equation {equations} end Case;");
+    (text, stores, sources)
+}
+
+#[test]
+fn sources_act_in_the_graph_as_in_the_model() {
+    let mut random = fastrand::Rng::with_seed(11);
+    for round in 0..60 {
+        let (text, stores, sources) = with_sources(&mut random, round % 2 == 0);
+        let (mut session, request) = opened(&text);
+        let options = |experiment: &dae::Experiment| Settings::default().resolve(experiment);
+        let space = session.linearize_symbolic(&request, &LinearRequest::default(), options);
+        let said: String = session.diagnostics.iter().map(|said| said.render(session.sources())).collect();
+        let model = space.unwrap_or_else(|failed| panic!("{failed:?}\n{said}\n{text}")).numbers().unwrap();
+        let BondGraph { graph, causality, .. } = graph(&text);
+        let found = StateSpace::numeric(&graph, &causality.unwrap()).unwrap();
+        let of_model = |store: &str| model.states.iter().position(|state| state.name == format!("{store}.x")).unwrap();
+        let of_graph =
+            |store: &str| found.states.iter().position(|state| state.starts_with(&format!("{store}."))).unwrap();
+        let close =
+            |one: f64, other: f64| assert!((one - other).abs() <= 1e-9 * (1.0 + other.abs()), "{one} {other}\n{text}");
+        for (row, m) in &stores {
+            for (column, other) in &stores {
+                let expected = m * model.a[(of_model(row), of_model(column))] / other;
+                close(found.a[of_graph(row)][of_graph(column)], expected);
+            }
+            for source in &sources {
+                // A source with a resistance is taken apart: its own source is named behind it.
+                let is_it = |input: &String| input == source || input.starts_with(&format!("{source}."));
+                let input = found.inputs.iter().position(is_it).unwrap();
+                let signal = format!("u{}", &source[1..]);
+                let own = model.inputs.iter().position(|input| input.name == signal).unwrap();
+                close(found.b[of_graph(row)][input], m * model.b[(of_model(row), own)]);
+            }
+        }
+    }
+}
+
+/// The current goes out of the node of the capacitor: der(q) = -J - q/(C·R).
+#[test]
+fn a_current_source_draws_from_its_first_connector() {
+    let text = model(
+        "model I Pin p, n; input Real J; equation p.i = J; p.i + n.i = 0; end I;
+         input Real J; I i(J = J); Current k(I = 0.25); Capacitor c(C = 0.5); Resistor r(R = 3); Ground g;",
+        "connect(i.p, c.p); connect(k.p, c.p); connect(k.n, g.p); connect(c.p, r.p); connect(c.n, g.p); connect(r.n, g.p); connect(i.n, g.p);",
+    );
+    let BondGraph { graph, causality, .. } = graph(&text);
+    let space = StateSpace::numeric(&graph, &causality.unwrap()).unwrap();
+    assert_eq!(space.inputs, ["i", "k"]);
+    assert_eq!(space.b, [[-1.0, -1.0]]);
+    assert!((space.a[0][0] + 1.0 / 1.5).abs() < 1e-12);
+    // What a constant source gives is what its parameter says.
+    let value = graph.inputs.values().find(|input| input.name == "k").unwrap().value.clone();
+    assert!(matches!(value, Some(bond::Expr::Number(value, _)) if value == 0.25), "{value:?}");
+}
+
+/// The model cannot be run as it is: the signal sets what the capacitor stores.
+#[test]
+fn values_of_parameters_are_known_where_a_signal_sets_a_store() {
+    let text = model(
+        "input Real u; parameter Real base = 2, twice = 2*base;
+         Signal s(u = u); Capacitor c(C = 0.5); Resistor r(R = twice); Inductor l(L = 3); Ground g;",
+        "connect(s.p, c.p); connect(s.n, g.p); connect(c.n, g.p); connect(c.p, r.p); connect(r.n, l.p); connect(l.n, g.p);",
+    );
+    let space = session::SymbolicSpace::of_graph(&graph(&text)).unwrap();
+    let values: Vec<(String, Option<f64>)> =
+        space.symbols.iter().map(|symbol| (symbol.name.clone(), symbol.value)).collect();
+    for (name, value) in [("c", 0.5), ("r", 4.0), ("l", 3.0)] {
+        let found = values.iter().find(|(known, _)| known == name);
+        assert!(found.is_none_or(|(_, found)| *found == Some(value)), "{values:?}");
+    }
+    assert!(values.iter().any(|(name, _)| name == "r"), "{values:?}");
+}
+
+/// `v = g·v` says nothing for g = 1: the formulas hold for other values, and that is said.
+#[test]
+fn formulas_that_do_not_hold_at_the_values_are_noted() {
+    let text = format!(
+        "model Case {COMPONENTS} {MULTIPORTS}
+           input Real u; Signal s(u = u); Capacitor c(C = 0.5); Resistor R0(R = 2), R1(R = 4); Ground g; VCV x(k = 1); Inductor l(L = 2);
+         equation
+           connect(s.p, c.p); connect(s.n, g.p); connect(c.n, g.p); connect(c.p, R0.p); connect(R0.n, x.p1); connect(x.p2, x.p1);
+           connect(x.n1, g.p); connect(x.n2, g.p); connect(x.p1, l.p); connect(l.n, R1.p); connect(R1.n, g.p);
+         end Case;"
+    );
+    let found = graph(&text);
+    let lacking: Vec<&str> =
+        found.graph.parameters.values().filter(|it| it.value.is_none()).map(|it| it.name.as_str()).collect();
+    assert!(lacking.is_empty(), "{lacking:?}");
+    let space = session::SymbolicSpace::of_graph(&found).unwrap();
+    assert!(space.notes.iter().any(|note| note.contains("the formulas hold for others")), "{:?}", space.notes);
+    let other = session::SymbolicSpace::of_graph(&graph(&text.replace("x(k = 1)", "x(k = 2)"))).unwrap();
+    assert!(other.notes.is_empty(), "{:?}", other.notes);
 }

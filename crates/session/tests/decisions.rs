@@ -251,3 +251,28 @@ fn a_relay_that_chatters_is_told() {
     assert!(failure.contains("error[chattering]: x > 0 chatters at time 0.5"), "{failure}");
     assert!(failure.contains("add hysteresis"), "{failure}");
 }
+
+/// Parameters decide which unknowns equations hold, also by way of a variable: in each branch another variable is differentiated, and
+/// one structure for both would be singular.
+#[test]
+fn a_branch_that_parameters_choose_is_the_structure() {
+    let model = |value: f64, declaration: &str, condition: &str, equation: &str| {
+        format!(
+            "model M parameter Real T = {value}; {declaration} Real i, u, x(start = 1); equation {equation}
+               0 = if {condition} then i - 1 else u - 2;
+               i = if {condition} then 3*i - 2 + der(x) else 5*time;
+               u + i = 2 + x; end M;"
+        )
+    };
+    let forms = [("", "abs(T) <= 1e-15", ""), ("Real c, d;", "abs(c) <= 1e-15", "c = d; d = T;")];
+    for (declaration, condition, equation) in forms {
+        let run = complete(&model(0.0, declaration, condition, equation), 1.0, 1e-8);
+        // i = 1, so der(x) = 0; u = 1 + x.
+        assert_near(run.end("x"), 1.0, 1e-12);
+        assert_near(run.end("u"), 2.0, 1e-12);
+        let run = complete(&model(1.0, declaration, condition, equation), 1.0, 1e-8);
+        // i = 5·t, u = 2, x = i.
+        assert_near(run.end("x"), 5.0, 1e-12);
+        assert_near(run.end("u"), 2.0, 1e-12);
+    }
+}

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::ending;
+use common::{assert_near, complete, ending};
 use simulate::Ending;
 
 #[test]
@@ -307,6 +307,35 @@ fn a_function_is_solved_by_its_inverse() {
     assert!((ends(text, &["x"])[0] - 0.596_071_637_983_321_5).abs() < 1e-14);
 }
 
+/// A fit that is off by some 1e-4 is no inverse: the equation is solved, so that the result is exact.
+#[test]
+fn an_inexact_inverse_is_not_used() {
+    let text = "model M
+        function f
+          input Real u;
+          input Real a;
+          output Real y;
+        algorithm
+          y := u^3 + a*u;
+          annotation(inverse(u = fit(y, a)), Inline = false);
+        end f;
+        function fit
+          input Real y;
+          input Real a;
+          output Real u;
+        algorithm
+          u := 1.0001*y/(a + (y/a)^2);
+        end fit;
+        Real x;
+      equation
+        f(x, 3) = 1 + time;
+      end M;";
+    let listing = common::equations(text);
+    assert!(!listing.contains("M.fit("), "{listing}");
+    // The root of x^3 + 3*x = 2.
+    assert!((ends(text, &["x"])[0] - 0.596_071_637_983_321_5).abs() < 1e-9);
+}
+
 #[test]
 fn a_rounding_of_what_turns_out_to_be_constant() {
     let text = "model M
@@ -503,4 +532,54 @@ fn products_and_constructors_of_operator_records() {
     assert_eq!(value("b"), (-5.0, 10.0));
     assert_eq!(value("c"), (-2.0, 2.0));
     assert_eq!(value("d"), (1.0, 3.0));
+}
+
+/// Flow through three restrictions in series, as a library writes it: each direction has its own polynomial in the laminar region, so
+/// that the annotation is true in the turbulent one only.
+fn series(declaration: &str, equation: &str, drop: f64) -> String {
+    format!(
+        "function rate input Real dp; input Real k; output Real m;
+         protected Real r = abs(dp)*k^2;
+         algorithm m := if r > 1 then sign(dp)*sqrt(r) else (1.40625 + (0.15625*r^2 - 0.5625)*r^2)*dp*k^2;
+         annotation(Inline = false, inverse(dp = fall(m, k))); end rate;
+         function fall input Real m; input Real k; output Real dp;
+         algorithm dp := if abs(m) > 1 then m*abs(m)/k^2 else (0.375 + (0.75 - 0.125*m^2)*m^2)*m/k^2;
+         annotation(Inline = false, inverse(m = rate(dp, k))); end fall;
+         model M {declaration} Real m, dp[3]; equation {equation}
+           m = rate(dp[1], k[1]); m = rate(dp[2], k[2]); m = rate(dp[3], k[3]); sum(dp) = {drop}; end M;"
+    )
+}
+
+#[test]
+fn an_inverse_that_is_not_true_is_not_used() {
+    // All restrictions have the same rate, so that r = dp·k² is the same in all of them: r·(1 + 1/4 + 1/9) = drop.
+    let sum = 1.0 + 0.25 + 1.0 / 9.0;
+    let coefficients = [("parameter Real k[3] = {1, 2, 3};", ""), ("Real k[3];", "k = {1, 2, 3}*(1 + time);")];
+    for (declaration, equation) in coefficients {
+        let grows = if equation.is_empty() { 1.0 } else { 4.0 };
+        for (r, m) in [(0.5, (1.40625 + (0.15625 * 0.25 - 0.5625) * 0.25) * 0.5), (4.0, 2.0)] {
+            let run = complete(&series(declaration, equation, r * sum / grows), 1.0, 1e-8);
+            assert_near(run.end("m"), m, 1e-9);
+            assert_near(run.end("dp[3]"), r / 9.0 / grows, 1e-9);
+        }
+    }
+}
+
+/// A function that is called with more texts and numbers than there are versions of it.
+#[test]
+fn many_texts_as_arguments() {
+    let calls: Vec<String> = (1..=20).map(|k| format!("part(\"n{k}\", {k}, x)")).collect();
+    let names: Vec<String> = (1..=20).map(|k| format!("\"n{k}\"")).collect();
+    let text = format!(
+        "function place input String name; output Integer at = 0; protected String names[20] = {{{}}};
+         algorithm for k in 1:20 loop if names[k] == name then at := k; end if; end for; end place;
+         function part input String name; input Integer factor; input Real x; output Real y;
+         protected Real z = x; algorithm for k in 1:100 loop z := z + x*factor; end for; y := z + place(name); end part;
+         function all20 input Real x; output Real y; algorithm y := {}; end all20;
+         model M Real y; equation y = all20(1 + time); end M;",
+        names.join(", "),
+        calls.join(" + ")
+    );
+    // Σ (x + 100·k·x + k) over k = 1 … 20, at x = 2.
+    assert_near(complete(&text, 1.0, 1e-6).end("y"), 20.0 * 2.0 + 100.0 * 210.0 * 2.0 + 210.0, 1e-9);
 }

@@ -226,3 +226,14 @@ fn a_constant_that_begins_with_another_value() {
     assert_eq!((end("x"), end("sum"), end("a[2]"), end("n"), end("s")), (1.0, 2.0, 1.0, 2.0, 1.0));
     assert!((end("y") - 1.0).abs() < 1e-9);
 }
+
+/// No start values, and no residuals at zero nor beside it: the limits of the unknowns say where to look.
+#[test]
+fn limits_lead_to_where_equations_have_a_meaning() {
+    let text = "model M Real p(min = 10), q(max = -6); equation
+        log(p - 9) + 0.1*q = log(3) - 0.8; log(-5 - q) + 0.1*p = log(3) + 1.2; end M;";
+    near(first(text, "p"), 12.0);
+    near(first(text, "q"), -8.0);
+    let without = text.replace("(min = 10)", "").replace("(max = -6)", "");
+    assert!(run_messages(&without).contains("has no finite value"));
+}

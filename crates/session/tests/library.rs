@@ -216,3 +216,89 @@ fn components(text: &'static str) -> impl Iterator<Item = &'static str> {
         rest.strip_prefix("model ").or_else(|| rest.strip_prefix("block "))?.split_whitespace().next()
     })
 }
+
+/// A rope limits its length in one direction; where it would be taut the other way round, it says so instead of letting go.
+#[test]
+fn a_rope_the_wrong_way_round_is_refused() {
+    for (rope, hangs) in
+        [("Ideal.Rope", true), ("Basic.ElasticRope", true), ("Ideal.Rope", false), ("Basic.ElasticRope", false)]
+    {
+        let (upper, lower) = if hangs { ("b", "a") } else { ("a", "b") };
+        let text = format!(
+            "model Hanging
+  import Gyrator.Translational.*;
+  Basic.Wall hook;
+  {rope} rope(length = 2);
+  Basic.Weight load(s(start = -1, fixed = true), v(start = 0, fixed = true));
+  Real balance = load.s;
+equation
+  connect(hook.flange, rope.{upper});
+  connect(rope.{lower}, load.a);
+  annotation(experiment(StopTime = 1.5));
+end Hanging;"
+        );
+        let mut session = Session::new(Box::new(MemoryFiles::one("case.mo", text.as_str())));
+        match (run(&mut session, "Hanging"), hangs) {
+            // Free fall would end below -12.
+            (Ok(result), true) => assert!(result.last("balance").unwrap() > -2.1),
+            (Err(said), false) => assert!(said.contains("taut the other way round"), "{said}"),
+            (result, _) => panic!("{rope}: {:?}", result.map(|_| ())),
+        }
+    }
+}
+
+/// What leaves the validity of a component is refused with the reason, instead of going on.
+#[test]
+fn what_cannot_be_is_refused() {
+    let cases = [
+        (
+            "The tank is empty",
+            "Gyrator.Fluid.Vessels.OpenTank tank(levelStart = 0.1);
+  Gyrator.Fluid.Basic.MassFlowSource drain(m_flow = -100);
+  Real balance = tank.level;
+equation
+  connect(tank.port, drain.port);",
+        ),
+        (
+            "begins below the ground",
+            "Gyrator.Translational.Basic.Wall ground;
+  Gyrator.Translational.Ideal.Impact impact;
+  Gyrator.Translational.Basic.Weight ball(s(start = 1, fixed = true), v(start = 0, fixed = true));
+  Real balance = ball.s;
+equation
+  connect(ball.a, impact.a);
+  connect(impact.b, ground.flange);",
+        ),
+        (
+            "larger than sqrt(L1*L2)",
+            "Gyrator.Electrical.Sources.ConstantVoltage source;
+  Gyrator.Electrical.Basic.CoupledInductors coils(L1 = 1, L2 = 1, M = 2);
+  Gyrator.Electrical.Basic.Resistor load;
+  Gyrator.Electrical.Basic.Ground ground;
+  Real balance = load.u;
+equation
+  connect(source.p, coils.p1);
+  connect(coils.n1, source.n);
+  connect(source.n, ground.p);
+  connect(coils.p2, load.p);
+  connect(coils.n2, load.n);
+  connect(load.n, ground.p);",
+        ),
+        (
+            "connected but not equal",
+            "Gyrator.Fluid.Basic.Ambient water;
+  Gyrator.Fluid.Basic.Ambient air(redeclare package Medium = Gyrator.Fluid.Media.Air);
+  Gyrator.Fluid.Basic.TurbulentPipe pipe;
+  Real balance = pipe.m_flow;
+equation
+  connect(water.port, pipe.a);
+  connect(pipe.b, air.port);",
+        ),
+    ];
+    for (reason, body) in cases {
+        let text = format!("model M\n  {body}\n  annotation(experiment(StopTime = 3));\nend M;");
+        let mut session = Session::new(Box::new(MemoryFiles::one("case.mo", text.as_str())));
+        let said = run(&mut session, "M").map(|_| ()).expect_err(reason);
+        assert!(said.contains(reason), "{said}");
+    }
+}

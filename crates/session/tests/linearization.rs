@@ -506,3 +506,83 @@ fn several_signals_are_opened_at_once() {
     assert_rows(&cut.d, &[&[1.0]]);
     assert_eq!(matrices(&["c.l.y"], &["c.u"]).order(), 0);
 }
+
+/// What the equations leave open is no answer, at the start as little as later.
+#[test]
+fn singular_systems_are_refused_where_something_asked_for_depends_on_them() {
+    let refused = [
+        // The derivative depends on it.
+        "parameter Real g = 1; input Real u(start = 1); output Real y = x; Real x(start = 0, fixed = true), a, b;
+         equation a - g*b = 0; b - a = 0; der(x) = a + u;",
+        // By a small factor.
+        "parameter Real g = 1; input Real u(start = 1); output Real y = x; Real x(start = 0, fixed = true), a, b;
+         equation a - g*b = 0; b - a = 0; der(x) = 1e-9*a + u;",
+        // The output alone depends on it.
+        "parameter Real g = 1; input Real u; output Real y = a; Real x(start = 0, fixed = true), a, b;
+         equation a - g*b = x - x*g; b - a = 0; der(x) = u - x;",
+    ];
+    for body in refused {
+        let said = linearized(&format!("model M {body} end M;"), &LinearRequest::default(), false).unwrap_err();
+        assert!(said.contains("error[singular-system]"), "{said}\n{body}");
+    }
+    // How `a` and `b` share what only their sum s determines changes nothing that is asked for: s + 0.1·sin(s/2) = 3·u.
+    let text = "model M parameter Real g = 1; input Real u; output Real y = x; Real x(start = 0, fixed = true), a, b, c;
+                equation a + b + 0.1*sin(c) = 3*u; g*a + b + 0.1*sin(c) = 3*u; c = 0.5*(a + b); der(x) = a + b - x; end M;";
+    let points = linearized(text, &LinearRequest::default(), false).unwrap();
+    assert_rows(&points[0].system.a, &[&[-1.0]]);
+    assert_rows(&points[0].system.b, &[&[3.0 / 1.05]]);
+    // The third power of what is zero determines it.
+    let text = "model M parameter Real g = 1; input Real u; output Real y = x; Real x(start = 0, fixed = true), a;
+                equation g*a^3 = 0; der(x) = a + u - x; end M;";
+    let points = linearized(text, &LinearRequest::default(), false).unwrap();
+    assert_rows(&points[0].system.a, &[&[-1.0]]);
+}
+
+fn with_law(law: &str) -> String {
+    format!(
+        "model M input Real u; output Real y = x; Real x(start = 0, fixed = true), z; equation z = {law}; der(x) = u - z; end M;"
+    )
+}
+
+/// The matrices at a kink are those of one side, which is said; `strict` refuses them.
+#[test]
+fn kinks_are_reported_with_their_expression() {
+    let said = |text: &str, strict: bool| {
+        let mut session = Session::new(Box::new(Disk));
+        session.replace_text("case.mo", Some(text.into()));
+        let mut request = Request { target: "case.mo".to_owned(), ..Request::default() };
+        request.transform.strict = strict;
+        let options = |experiment: &dae::Experiment| Settings::default().resolve(experiment);
+        let found = session.linearize(&request, &LinearRequest::default(), options);
+        let said: String = session.diagnostics.iter().map(|said| said.render(session.sources())).collect();
+        (found.is_ok(), said)
+    };
+    let bent = [
+        ("abs(x)", "`abs(x)`"),
+        ("max(x, 2*x)", "`max(x, 2*x)`"),
+        ("min(3*x, -x)", "`min("),
+        ("abs(u)", "`abs(u)`"),
+        ("if x > 0 then x else 4*x", "`x > 0"),
+        ("noEvent(if x > 0 then x else 4*x)", "`x > 0"),
+        ("sin(x) + 3*abs(x - u)", "`abs(x - u)`"),
+        ("semiLinear(x, 2, 5)", "semiLinear"),
+    ];
+    for (law, name) in bent {
+        let (ok, text) = said(&with_law(law), false);
+        assert!(ok && text.contains("warning[kink]") && text.contains(name), "{law}: {text}");
+        let (ok, text) = said(&with_law(law), true);
+        assert!(!ok && text.contains("error[kink]"), "{law}: {text}");
+    }
+    // Slopes of both sides are the same, or the kink is elsewhere.
+    for law in [
+        "x*abs(x)",
+        "abs(x + 1)",
+        "max(x, x + 1)",
+        "if x > 0 then x + x^2 else x",
+        "if x > -1 then x else 4*x",
+        "0*abs(x) + x",
+    ] {
+        let (ok, text) = said(&with_law(law), true);
+        assert!(ok && text.is_empty(), "{law}: {text}");
+    }
+}

@@ -271,3 +271,16 @@ fn what_follows_from_others_that_are_set_has_to_agree() {
         assert!(said.contains("error[contradicting-reinit]: reinit sets `vx` to 1, but constraints make it"), "{said}");
     }
 }
+
+/// What is set differs from what was by less than the integration may be wrong: it is set all the same.
+#[test]
+fn a_small_change_counts() {
+    for size in [2e-10, 1e-13] {
+        let text = format!(
+            "model M Real x(start = 1, fixed = true), z(start = 0, fixed = true); equation
+               der(x) = 0; der(z) = 1 - z;
+               when z > 0.3 then reinit(x, pre(x) + {size}); end when; end M;"
+        );
+        assert_eq!(complete(&text, 2.0, 1e-6).end("x"), 1.0 + size, "{size}");
+    }
+}

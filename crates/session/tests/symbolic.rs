@@ -387,3 +387,51 @@ fn symbols_of_random_mechanics_agree_with_numbers() {
     let agreed = (0..40).filter(|_| agree(&mut random, chain)).count();
     assert!(agreed >= 30, "{agreed}");
 }
+
+/// z = u/(1 - g): for g = 1 there is no such number, and the formulas are those of other values.
+#[test]
+fn formulas_that_do_not_hold_at_the_values_are_noted() {
+    let model = |g: f64| {
+        format!(
+            "model M parameter Real g = {g}; input Real u(start = 0); output Real y = z; Real x(start = 0, fixed = true), z, w;
+             equation z = g*w + u; w = z; der(x) = z - x; end M;"
+        )
+    };
+    let note = "the equations have no unique solution at the values of the parameters: the formulas hold for others";
+    let space = symbolic(&model(1.0)).unwrap();
+    assert_eq!(space.notes, [note]);
+    assert_eq!(space.entries(EntryNotation::Plain).d[(0, 0)].exact(), "-1/(g - 1)");
+    assert!(numeric_in("case.mo", &model(1.0), &LinearRequest::default()).unwrap_err().contains("singular-system"));
+    assert!(symbolic(&model(3.0)).unwrap().notes.is_empty());
+}
+
+/// A controlled source with gain 1 across its own terminals says nothing, though the factor that vanishes cancels in the formulas.
+#[test]
+fn a_factor_that_cancels_is_noted_where_it_vanishes() {
+    let model = |g: f64| {
+        format!(
+            "model M parameter Real g = {g}, L = 2; input Real u; Real v, i(start = 0, fixed = true); output Real y = i;
+             equation v = g*v; L*der(i) = u - v - i; end M;"
+        )
+    };
+    let space = symbolic(&model(1.0)).unwrap();
+    assert_eq!(space.notes.len(), 1, "{:?}", space.notes);
+    assert!(numeric_in("case.mo", &model(1.0), &LinearRequest::default()).unwrap_err().contains("singular-system"));
+    let numbers = numeric_in("case.mo", &model(3.0), &LinearRequest::default()).unwrap();
+    assert_eq!((numbers.a[(0, 0)], numbers.b[(0, 0)]), (-0.5, 0.5));
+    assert!(symbolic(&model(3.0)).unwrap().notes.is_empty());
+}
+
+/// Names that differ in quotes alone stay two names.
+#[test]
+fn modelica_text_keeps_quoted_names_apart() {
+    let text = "model M input Real u; output Real y = 'x__y'; parameter Real 'k k' = 2, 'k_k' = 3;
+          Real 'x\\'y'(start = 0, fixed = true), 'x__y'(start = 0, fixed = true);
+        equation der('x\\'y') = 'k k'*u - 'x\\'y'; der('x__y') = 'k_k'*'x\\'y'; end M;";
+    let space = symbolic(text).unwrap();
+    let written = linear::export::modelica(&space.entries(EntryNotation::Modelica), "M2");
+    let again =
+        numeric_in("case.mo", &written, &LinearRequest::default()).unwrap_or_else(|said| panic!("{said}\n{written}"));
+    assert_eq!(again.a.entries(), [-1.0, 0.0, 3.0, 0.0], "{written}");
+    assert_eq!(again.b.entries(), [2.0, 0.0], "{written}");
+}

@@ -67,6 +67,7 @@ pub fn run(
         integrate_seconds,
         profile: None,
         punctuality: None,
+        sensitivities: None,
     })
 }
 

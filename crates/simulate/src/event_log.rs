@@ -124,6 +124,8 @@ pub struct Journal {
     pub(crate) assertions: AssertionWarnings,
     format: Option<Format>,
     lines: String,
+    /// The time that the last line with one shows.
+    shown: Option<f64>,
 }
 
 impl Journal {
@@ -135,11 +137,20 @@ impl Journal {
     pub fn write(&mut self, entry: &Entry) {
         let Some(format) = self.format else { return };
         let line = match format {
-            Format::Text => text(entry),
+            Format::Text => self.text(entry),
             Format::JsonLines => json(entry),
         };
         self.lines.push_str(&line);
         self.lines.push('\n');
+    }
+
+    /// A line for people; the first one of an event begins with its time.
+    fn text(&mut self, entry: &Entry) -> String {
+        let time = time(entry);
+        let is_first = begins_event(entry) || self.shown != Some(time);
+        self.shown = Some(time);
+        let at = if is_first { Decimal(time).to_string() } else { String::new() };
+        format!("{at:<22} {}", text(entry))
     }
 }
 
@@ -195,30 +206,53 @@ impl<'w> EventLog<'w> {
     }
 }
 
+/// Whether an entry is written with its time, also where the line before has the same one.
+fn begins_event(entry: &Entry) -> bool {
+    use Entry::*;
+    matches!(entry, Initialised { .. } | Crossing { .. } | TimeEvent { .. } | Mode(_) | Message { .. })
+}
+
+fn time(entry: &Entry) -> f64 {
+    match entry {
+        Entry::Mode(change) => change.time,
+        Entry::Initialised { time }
+        | Entry::Initially { time, .. }
+        | Entry::Begins { time, .. }
+        | Entry::Crossing { time, .. }
+        | Entry::Flip { time, .. }
+        | Entry::TimeEvent { time, .. }
+        | Entry::Change { time, .. }
+        | Entry::Reinit { time, .. }
+        | Entry::Impulse { time, .. }
+        | Entry::Jump { time, .. }
+        | Entry::Message { time, .. }
+        | Entry::Restart { time, .. } => *time,
+    }
+}
+
 fn text(entry: &Entry) -> String {
     match entry {
-        Entry::Initialised { time } => format!("{:<22} initialised", Decimal(*time)),
+        Entry::Initialised { .. } => "initialised".to_owned(),
         Entry::Initially { expression, sign, residue, .. } => {
-            format!("{:<22} expression {expression} is initially {} ({})", "", adjective(*sign), short(*residue))
+            format!("expression {expression} is initially {} ({})", adjective(*sign), short(*residue))
         }
-        Entry::Begins { variable, value, .. } => format!("{:<22} {variable} is initially {value}", ""),
-        Entry::Crossing { time, expression, sign, residue } => {
-            let (became, residue) = (adjective(*sign), short(*residue));
-            format!("{:<22} expression {expression} became {became} ({residue})", Decimal(*time))
+        Entry::Begins { variable, value, .. } => format!("{variable} is initially {value}"),
+        Entry::Crossing { expression, sign, residue, .. } => {
+            format!("expression {expression} became {} ({})", adjective(*sign), short(*residue))
         }
         Entry::Flip { iteration, expression, sign, .. } => {
-            format!("{:<22} iteration {iteration}: expression {expression} became {}", "", adjective(*sign))
+            format!("iteration {iteration}: expression {expression} became {}", adjective(*sign))
         }
-        Entry::TimeEvent { time, expression } => format!("{:<22} time event {expression}", Decimal(*time)),
+        Entry::TimeEvent { expression, .. } => format!("time event {expression}"),
         Entry::Change { iteration, variable, from, to, .. } => {
-            format!("{:<22} iteration {iteration}: {variable} changed from {from} to {to}", "")
+            format!("iteration {iteration}: {variable} changed from {from} to {to}")
         }
-        Entry::Reinit { state, from, to, .. } => format!("{:<22} {state} set from {from} to {to}", ""),
-        Entry::Impulse { variable, value, .. } => format!("{:<22} impulse of {value} in {variable}", ""),
-        Entry::Jump { variable, from, to, .. } => format!("{:<22} {variable} jumps from {from} to {to}", ""),
+        Entry::Reinit { state, from, to, .. } => format!("{state} set from {from} to {to}"),
+        Entry::Impulse { variable, value, .. } => format!("impulse of {value} in {variable}"),
+        Entry::Jump { variable, from, to, .. } => format!("{variable} jumps from {from} to {to}"),
         Entry::Mode(change) => mode_text(change),
-        Entry::Message { time, text } => format!("{:<22} {text}", Decimal(*time)),
-        Entry::Restart { iterations, .. } => format!("{:<22} restart after {iterations} iterations", ""),
+        Entry::Message { text, .. } => (*text).to_owned(),
+        Entry::Restart { iterations, .. } => format!("restart after {iterations} iterations"),
     }
 }
 
@@ -291,8 +325,7 @@ fn mode_text(change: &ModeChange) -> String {
     let shown = change.conditions.iter().filter(|(_, _, changed)| is_start || *changed);
     let conditions: Vec<String> = shown.map(|(text, truth, _)| format!("{text} is {truth}")).collect();
     let from = change.left.map_or_else(String::new, |left| format!("mode {left} left, "));
-    let mut line =
-        format!("{:<22} {from}mode {} entered: {}", Decimal(change.time), change.entered, conditions.join(", "));
+    let mut line = format!("{from}mode {} entered: {}", change.entered, conditions.join(", "));
     if !change.decided.is_empty() {
         let one = |decision: &Decision| format!("{} by its {}", decision.relation, decision.by);
         let decided: Vec<String> = change.decided.iter().map(one).collect();
@@ -358,6 +391,8 @@ mod tests {
             decided: vec![Decision { relation: "diode.s < 0".into(), sign: -1, by: "impulse" }],
         }));
         journal.write(&Entry::Restart { time: 0.5, iterations: 2 });
+        journal.write(&Entry::Change { time: 2.0, iteration: 1, variable: "on", from: "false", to: "true" });
+        journal.write(&Entry::Restart { time: 2.0, iterations: 1 });
         log.append(&mut journal);
         log.finish().unwrap();
         String::from_utf8(bytes).unwrap()
@@ -372,6 +407,8 @@ mod tests {
                                    v set from -2 to 1
             0.5                    mode 1 left, mode 3 entered: diode.off is true; decided: diode.s < 0 by its impulse
                                    restart after 2 iterations
+            2                      iteration 1: on changed from false to true
+                                   restart after 1 iterations
         "#]]
         .assert_eq(&log(Format::Text));
     }
@@ -385,6 +422,8 @@ mod tests {
             {"event":"reinit","time":0.5,"state":"v","from":-2,"to":1}
             {"event":"mode","time":0.5,"left":1,"entered":3,"conditions":{"diode.off":true,"switch.open":false},"changed":["diode.off"],"decided":[{"relation":"diode.s < 0","sign":-1,"by":"impulse"}]}
             {"event":"restart","time":0.5,"iterations":2}
+            {"event":"change","time":2,"iteration":1,"variable":"on","from":"false","to":"true"}
+            {"event":"restart","time":2,"iterations":1}
         "#]]
         .assert_eq(&log(Format::JsonLines));
     }

@@ -10,7 +10,7 @@ use crate::event_log::{Entry, Journal};
 use crate::machine::{Machine, Phase, Trouble};
 use crate::places::at_origin;
 use crate::reinit::Reinit;
-use crate::resting;
+use crate::{resting, sensitivities};
 
 /// Iterations after which an event counts as one that never comes to rest.
 const MOST_ITERATIONS: u32 = 200;
@@ -122,6 +122,7 @@ fn iterate_with_bands(
         aftermath.iterations += 1;
         evaluate(machine)?;
         machine.run(|sections| &sections.actions, Phase::Live)?;
+        sensitivities::follow_iteration(machine)?;
         let actions = &program.model().actions;
         if has_effects(machine) && watch.is_in_doubt(machine) {
             let message = "a function is to be called with values that jump without an explanation";

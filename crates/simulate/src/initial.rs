@@ -10,7 +10,7 @@ use crate::event_log::{Entry, Journal};
 use crate::events::{self, Aftermath, Names};
 use crate::machine::{Machine, Phase, Trouble};
 use crate::places::not_finite;
-use crate::resting;
+use crate::{resting, sensitivities};
 
 /// Leaves memory at the start of the simulation, events at the first instant done. Returns the clockwork for the rest.
 pub fn initialise(
@@ -31,6 +31,7 @@ pub fn initialise(
     machine.resting.begin(time, span, 1e-4 * span);
     solve(machine)?;
     conditions::check(machine)?;
+    sensitivities::follow_initial(machine)?;
     // The initial problem may have determined the parameters of samples.
     machine.run(|sections| &sections.samples, Phase::Live)?;
     check_samples(program, &machine.memory)?;

@@ -44,6 +44,7 @@ mod reinit;
 mod resting;
 mod rhythm;
 mod run;
+mod sensitivities;
 mod signals;
 mod simulation;
 mod sizes;
@@ -60,6 +61,7 @@ pub use event_log::{Entry, EventLog, Format as EventLogFormat};
 pub use linear::Jacobian;
 pub use profile::{BlockProfile, Parts, Profile, StepTimes};
 pub use real_time::Punctuality;
+pub use sensitivities::{SensitivityRequest, SensitivityRows};
 pub use solve::Method;
 
 pub use simulation::{Accepted, Reached, Simulation, Snapshot, System, Update};

@@ -2,9 +2,9 @@
 //! its users read. A model may still be right, so it is a warning and the run goes on.
 
 use base::Diagnostic;
-use compile::Program;
+use compile::{Address, Memory, Program};
 use dae::{ExprId, Model, Node, VarId, Variability, VariableType};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::machine::Machine;
 
@@ -51,8 +51,7 @@ impl Limits {
             if !usual || attributes.min.is_none() && attributes.max.is_none() {
                 continue;
             }
-            let low = attributes.min.and_then(|min| bound(machine, min)).unwrap_or(f64::NEG_INFINITY);
-            let high = attributes.max.and_then(|max| bound(machine, max)).unwrap_or(f64::INFINITY);
+            let (low, high) = interval(program, &machine.memory, variable);
             let place = program.layout.place(variable);
             if !seen.insert((place.slot, place.negated, low.to_bits(), high.to_bits())) {
                 continue;
@@ -134,12 +133,40 @@ fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
+/// The intervals in which numbers in memory are to stay: what at those addresses has several names has the limits of all of them.
+pub fn intervals(program: &Program, memory: &Memory, addresses: &[Address]) -> Vec<(f64, f64)> {
+    let mut intervals = vec![(f64::NEG_INFINITY, f64::INFINITY); addresses.len()];
+    let positions: FxHashMap<Address, usize> = addresses.iter().enumerate().map(|(at, &slot)| (slot, at)).collect();
+    for (variable, declared) in program.model().variables.iter() {
+        if declared.attributes.min.is_none() && declared.attributes.max.is_none() {
+            continue;
+        }
+        let place = program.layout.place(variable);
+        let Some(&position) = positions.get(&place.slot) else { continue };
+        let (low, high) = interval(program, memory, variable);
+        let (low, high) = if place.negated { (-high, -low) } else { (low, high) };
+        let known = &mut intervals[position];
+        let common = (known.0.max(low), known.1.min(high));
+        if common.0 < common.1 {
+            *known = common;
+        }
+    }
+    intervals
+}
+
+/// The limits of a variable.
+fn interval(program: &Program, memory: &Memory, variable: VarId) -> (f64, f64) {
+    let attributes = &program.model().variables[variable].attributes;
+    let limit = |limit: Option<ExprId>| limit.and_then(|limit| bound(program, memory, limit));
+    (limit(attributes.min).unwrap_or(f64::NEG_INFINITY), limit(attributes.max).unwrap_or(f64::INFINITY))
+}
+
 /// A limit that is a literal or a parameter.
-fn bound(machine: &Machine, limit: ExprId) -> Option<f64> {
-    let model = machine.program.model();
+fn bound(program: &Program, memory: &Memory, limit: ExprId) -> Option<f64> {
+    let model = program.model();
     match model.exprs.node(limit) {
         Node::Var(parameter) if model.variables[parameter].variability <= Variability::Parameter => {
-            Some(machine.value(parameter))
+            Some(program.value(memory, parameter))
         }
         _ => model.exprs.as_real(limit),
     }

@@ -3,20 +3,21 @@
 //!
 //! The tangents come from the code of the model (`compile::LinearForm`). Through simultaneous equations they follow by the
 //! implicit function theorem, with the Jacobian of each system factorised once at the point. Relations and discrete variables
-//! stay as they are.
+//! stay as they are. Of a singular system the tangent of least norm is taken, but only where nothing that is asked for depends on
+//! what the system leaves open.
 
 use std::sync::Arc;
 
 use base::{Decimal, Diagnostic};
-use compile::{LinearForm, Memory, Program, SectionStep, SystemId};
+use compile::{Address, LinearForm, Memory, Misfit, Program, RelationId, SectionStep, SystemId};
 use dae::{VarId, VariableType};
 use solve::equilibrate::equilibrate;
 use solve::{LinearSolver, Pattern};
-use transform::Role;
+use transform::{Role, SystemKind};
 
 use crate::machine::{Machine, Trouble};
 use crate::system_failure::{Reason, SystemFailure};
-use crate::systems::{self, LeastNorm, least_norm};
+use crate::systems::{self, LeastNorm, least_norm, null_space};
 
 /// A matrix of derivatives.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -62,14 +63,29 @@ struct Factors {
 #[derive(Clone)]
 pub(crate) struct Linearizer {
     program: Arc<Program>,
+    form: Arc<LinearForm>,
     memory: Memory,
     /// By the number of the system in the program of the tangents.
     factors: Vec<Factors>,
 }
 
 impl Linearizer {
+    /// For points between events.
     pub fn new(program: &Arc<Program>) -> Result<Self, Box<Diagnostic>> {
-        let form = program.linear_form()?;
+        Ok(Self::of(program, program.linear_form()?))
+    }
+
+    /// With tangents of left limits, for events.
+    pub fn within_events(program: &Arc<Program>) -> Result<Self, Box<Diagnostic>> {
+        Ok(Self::of(program, program.event_form()?))
+    }
+
+    /// Of the initial problem.
+    pub fn of_start(program: &Arc<Program>) -> Result<Self, Box<Diagnostic>> {
+        Ok(Self::of(program, program.initial_form()?))
+    }
+
+    fn of(program: &Arc<Program>, form: &Arc<LinearForm>) -> Self {
         let factors = form.program.systems.values().map(|system| {
             let pattern = systems::pattern(&system.pattern);
             let solver = LinearSolver::new(system.slots.len(), Some(&pattern)).ok();
@@ -78,7 +94,8 @@ impl Linearizer {
             let [matrix, scaled] = [vec![0.0; entries], vec![0.0; entries]];
             Factors { matrix, pattern, solver, is_regular: false, rows, columns, scaled }
         });
-        Ok(Self { program: program.clone(), memory: form.memory(), factors: factors.collect() })
+        let factors = factors.collect();
+        Self { program: program.clone(), memory: form.memory(), form: form.clone(), factors }
     }
 
     /// Whether it is made for a program.
@@ -86,8 +103,9 @@ impl Linearizer {
         Arc::ptr_eq(&self.program, program)
     }
 
-    fn form(&self) -> Result<&LinearForm, Trouble> {
-        self.program.linear_form().map_err(|diagnostic| Trouble::Model(Box::new(diagnostic)))
+    /// What it is made from.
+    pub fn form(&self) -> &LinearForm {
+        &self.form
     }
 
     /// Does some work at the point that a machine has evaluated, outputs included.
@@ -96,8 +114,7 @@ impl Linearizer {
         machine: &mut Machine,
         work: impl FnOnce(&mut Self) -> Result<T, Trouble>,
     ) -> Result<T, Trouble> {
-        let program = self.program.clone();
-        let form = program.linear_form().map_err(|diagnostic| Trouble::Model(Box::new(diagnostic)))?;
+        let form = &self.form.clone();
         form.borrow(&mut machine.memory, &mut self.memory);
         let outcome = self.factor(form).and_then(|()| work(self));
         form.give_back(&mut machine.memory, &mut self.memory);
@@ -117,13 +134,30 @@ impl Linearizer {
 
     /// Tangents of all variables along a direction.
     pub fn follow(&mut self, direction: &[(VarId, f64)]) -> Result<(), Trouble> {
-        let program = self.program.clone();
-        let form = program.linear_form().map_err(|diagnostic| Trouble::Model(Box::new(diagnostic)))?;
-        let factors = &mut self.factors;
+        let Self { form, factors, memory, .. } = self;
         let mut solve = |system: SystemId, memory: &mut Memory, right: &mut [f64]| {
             factors[base::Id::index(system)].solve(form, system, memory, right)
         };
-        form.tangents(&mut self.memory, direction, &mut solve)
+        form.tangents(memory, direction, &mut solve)
+    }
+
+    /// The same along a direction that is given by addresses, with or without what parameters are computed from others.
+    pub fn follow_from(&mut self, seeds: &[(Address, f64)], has_parameters: bool) -> Result<(), Trouble> {
+        let Self { form, factors, memory, .. } = self;
+        let mut solve = |system: SystemId, memory: &mut Memory, right: &mut [f64]| {
+            factors[base::Id::index(system)].solve(form, system, memory, right)
+        };
+        form.tangents_from(memory, seeds, has_parameters, &mut solve)
+    }
+
+    /// The tangent of what lies at an address, along the direction followed last.
+    pub fn tangent_at(&self, address: Address) -> f64 {
+        self.form.tangent_at(&self.memory, address)
+    }
+
+    /// The tangent of the residue of a relation, within events.
+    pub fn residue(&self, relation: RelationId) -> f64 {
+        self.form.residue_tangent(&self.memory, relation)
     }
 
     /// Tangents of all variables along one of several variables, the others of which stay as they are.
@@ -135,7 +169,7 @@ impl Linearizer {
 
     /// The tangent of a variable along the direction followed last.
     pub fn tangent(&self, variable: VarId) -> Result<f64, Trouble> {
-        let tangent = self.form()?.tangent(&self.memory, variable);
+        let tangent = self.form.tangent(&self.memory, variable);
         if tangent.is_finite() { Ok(tangent) } else { Err(self.undefined(variable)) }
     }
 
@@ -147,7 +181,97 @@ impl Linearizer {
         if tangent.abs() < VERTICAL { Ok(tangent) } else { Err(self.undefined(variable)) }
     }
 
-    fn undefined(&self, variable: VarId) -> Trouble {
+    /// An error if one of these variables depends on what the equations at the point leave open: any choice of it, also the one
+    /// of least norm, is an invention.
+    pub fn check_determined(&mut self, of: &[VarId]) -> Result<(), Trouble> {
+        let program = self.program.clone();
+        let form = program.linear_form().map_err(|diagnostic| Trouble::Model(Box::new(diagnostic)))?;
+        for step in &form.program.sections.dynamics {
+            let SectionStep::Solve(system) = *step else { continue };
+            let Factors { pattern, matrix, is_regular, .. } = &self.factors[base::Id::index(system)];
+            if *is_regular || pattern.columns == 0 {
+                continue;
+            }
+            for open in null_space(pattern, matrix) {
+                if !self.leads_on(form, system, &open) {
+                    continue;
+                }
+                if let Some(variable) = self.moved(form, system, &open, of)? {
+                    let found = &form.program.systems[system];
+                    return Err(Trouble::System(Box::new(SystemFailure {
+                        unknowns: found.unknowns.clone(),
+                        equations: found.equations.clone(),
+                        iteration: Vec::new(),
+                        reason: Reason::Singular(variable),
+                        time: self.memory.time(),
+                    })));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether solutions of a system go on along a direction that its Jacobian leaves open. `x³ = 0` has none there.
+    fn leads_on(&mut self, form: &LinearForm, system: SystemId, open: &[f64]) -> bool {
+        const ROUNDING: f64 = 1e-6;
+        let found = &form.program.systems[system];
+        if matches!(found.kind, SystemKind::Linear(_) | SystemKind::Mixed { linear: Some(_) }) {
+            return true;
+        }
+        let values = self.memory.values.clone();
+        let scale = found.slots.iter().fold(1.0f64, |most, &slot| most.max(values[slot as usize].abs()));
+        for (&slot, share) in found.slots.iter().zip(open) {
+            self.memory.values[slot as usize] += scale * share;
+        }
+        let mut residuals = vec![0.0; found.slots.len()];
+        let is_evaluated = form.program.residuals(system, &mut self.memory, &mut residuals).is_ok();
+        self.memory.values.copy_from_slice(&values);
+        is_evaluated && residuals.iter().all(|residual| residual.abs() <= ROUNDING * scale)
+    }
+
+    /// The first of these variables that moves with the unknowns of a system along a direction.
+    fn moved(
+        &mut self,
+        form: &LinearForm,
+        system: SystemId,
+        open: &[f64],
+        of: &[VarId],
+    ) -> Result<Option<VarId>, Trouble> {
+        /// Relative to the terms of the sum that a variable moves by.
+        const ROUNDING: f64 = 1e-6;
+        self.follow_unknowns(form, system, open)?;
+        let total: Vec<f64> = of.iter().map(|&variable| form.tangent(&self.memory, variable)).collect();
+        if total.iter().all(|&tangent| tangent == 0.0) {
+            return Ok(None);
+        }
+        let mut terms = vec![0.0; of.len()];
+        for (place, &share) in open.iter().enumerate().filter(|(_, share)| **share != 0.0) {
+            let mut alone = vec![0.0; open.len()];
+            alone[place] = share;
+            // Behind it, one unknown that moves alone may contradict equations; then it counts as much as it moves itself.
+            let is_possible = self.follow_unknowns(form, system, &alone).is_ok();
+            for (term, &variable) in terms.iter_mut().zip(of) {
+                *term += if is_possible { form.tangent(&self.memory, variable).abs() } else { share.abs() };
+            }
+        }
+        let is_moved = |(total, term): (&f64, &f64)| total.abs() > ROUNDING * term;
+        Ok(total.iter().zip(&terms).position(is_moved).map(|place| of[place]))
+    }
+
+    /// Tangents of all variables where the unknowns of a system move in a given way and nothing else does.
+    fn follow_unknowns(&mut self, form: &LinearForm, system: SystemId, given: &[f64]) -> Result<(), Trouble> {
+        let factors = &mut self.factors;
+        let mut solve = |own: SystemId, memory: &mut Memory, right: &mut [f64]| match own == system {
+            true => {
+                right.copy_from_slice(given);
+                Ok(())
+            }
+            false => factors[base::Id::index(own)].solve(form, own, memory, right),
+        };
+        form.tangents(&mut self.memory, &[], &mut solve)
+    }
+
+    pub fn undefined(&self, variable: VarId) -> Trouble {
         let model = self.program.model();
         let time = Decimal(self.memory.time());
         let name = model.variable_name(variable);
@@ -258,8 +382,12 @@ pub(crate) fn direction(machine: &Machine, variable: VarId) -> Result<VarId, Box
     }
     match role(target) {
         Some(Role::State { .. } | Role::Input) => return Ok(variable),
-        Some(Role::Parameter) if program.has_parameter_tangent(variable) => return Ok(variable),
-        Some(Role::Parameter) if program.has_parameter_tangent(target) => return Ok(variable),
+        Some(Role::Parameter) if program.has_parameter_tangent(variable) => {
+            return check_neighbours(machine, variable).map(|()| variable);
+        }
+        Some(Role::Parameter) if program.has_parameter_tangent(target) => {
+            return check_neighbours(machine, target).map(|()| variable);
+        }
         _ => {}
     }
     for set in &program.schedule.state_sets {
@@ -283,6 +411,44 @@ pub(crate) fn direction(machine: &Machine, variable: VarId) -> Result<VarId, Box
         diagnostic = diagnostic.at(span, "declared here");
     }
     Err(Box::new(diagnostic))
+}
+
+/// The code has to hold beside the value of a parameter: where it is zero, terms with it may have been left out.
+fn check_neighbours(machine: &Machine, parameter: VarId) -> Result<(), Box<Diagnostic>> {
+    /// Relative to the value.
+    const BESIDE: f64 = 1e-7;
+    let (program, values) = (&machine.program, machine.parameters());
+    let mut memory = program.memory();
+    let told = |failure: compile::Failure| Box::new(failure.diagnostic(program.model()));
+    program.run_parameters(values, &mut memory).map_err(told)?;
+    let value = program.value(&memory, parameter);
+    let distance = if value == 0.0 { BESIDE } else { BESIDE * value.abs() };
+    let mut refused = 0;
+    for beside in [value - distance, value + distance] {
+        let mut moved: Vec<(VarId, f64)> = values.iter().copied().filter(|(known, _)| *known != parameter).collect();
+        moved.push((parameter, beside));
+        let said = match program.fit(&moved) {
+            Ok(()) => continue,
+            Err(Misfit::Structure(said)) => said,
+            // A limit of the values lies on one side.
+            Err(Misfit::Refused(said)) => {
+                refused += 1;
+                if refused < 2 {
+                    continue;
+                }
+                said
+            }
+        };
+        let name = program.model().variable_name(parameter);
+        let message = format!(
+            "there is no derivative with respect to `{name}`: the equations were made for its value {} alone and have another \
+             structure beside it",
+            Decimal(value)
+        );
+        let diagnostic = Diagnostic::error("no-direction", message).note(said.message);
+        return Err(Box::new(diagnostic.hint("choose a value a little beside it")));
+    }
+    Ok(())
 }
 
 /// Only Real variables have derivatives.

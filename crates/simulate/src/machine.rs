@@ -12,6 +12,7 @@ use crate::branches::Branches;
 use crate::guesses::Guesses;
 use crate::nominal::nominal;
 use crate::resting::Resting;
+use crate::sensitivities::Sensitivities;
 use crate::systems::{self, Systems};
 
 pub use crate::systems::Phase;
@@ -59,6 +60,8 @@ pub struct Machine {
     parameters: Arc<[(VarId, f64)]>,
     /// The last trouble of an evaluation that an integrator asked for.
     pub trouble: Option<Trouble>,
+    /// Where somebody asked for sensitivities.
+    pub(crate) sensitivities: Option<Box<Sensitivities>>,
 }
 
 impl Machine {
@@ -84,6 +87,7 @@ impl Machine {
             is_careful: false,
             parameters: Arc::default(),
             trouble: None,
+            sensitivities: None,
             program,
         }
     }
@@ -99,6 +103,11 @@ impl Machine {
     pub fn set_parameters(&mut self, parameters: &Arc<[(VarId, f64)]>) {
         self.parameters = parameters.clone();
         self.program.set_parameters(parameters, &mut self.memory);
+    }
+
+    /// The values that parameters have in place of those of the program.
+    pub fn parameters(&self) -> &[(VarId, f64)] {
+        &self.parameters
     }
 
     /// Gives parameters other values during the run. Nothing that was computed from the old ones is kept.

@@ -6,6 +6,7 @@ use compile::Signals;
 use dae::VarId;
 use solve::Method;
 
+use crate::sensitivities::SensitivityRequest;
 use crate::start_point::StartPoint;
 
 /// How to run.
@@ -17,6 +18,8 @@ pub struct Options {
     pub stop_time: f64,
     /// Distance of output points.
     pub interval: f64,
+    /// The output points where they are given, ascending, in place of equal distances.
+    pub points: Option<Arc<[f64]>>,
     /// The relative error that a step may make.
     pub tolerance: f64,
     /// The method of integration.
@@ -38,6 +41,8 @@ pub struct Options {
     /// Values in place of those that the program has for its parameters; [`compile::Program::check_parameters`] tells whether it holds
     /// for them.
     pub parameters: Arc<[(VarId, f64)]>,
+    /// Differentiate the trajectories.
+    pub sensitivities: Option<Arc<SensitivityRequest>>,
 }
 
 impl Default for Options {
@@ -46,6 +51,7 @@ impl Default for Options {
             start_time: 0.0,
             stop_time: 1.0,
             interval: 0.002,
+            points: None,
             tolerance: 1e-6,
             solver: Method::Auto,
             step: None,
@@ -56,6 +62,7 @@ impl Default for Options {
             start_point: None,
             steady_state: false,
             parameters: Arc::default(),
+            sensitivities: None,
         }
     }
 }

@@ -5,6 +5,7 @@ use base::Diagnostic;
 use crate::options::Options;
 use crate::profile::Profile;
 use crate::real_time::Punctuality;
+use crate::sensitivities::SensitivityRows;
 
 /// Effort of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -108,6 +109,8 @@ pub struct Outcome {
     pub profile: Option<Profile>,
     /// Of a run that keeps pace with the clock.
     pub punctuality: Option<Punctuality>,
+    /// The derivatives of the trajectories, where they were asked for.
+    pub sensitivities: Option<SensitivityRows>,
 }
 
 impl Outcome {
@@ -120,6 +123,7 @@ impl Outcome {
             integrate_seconds: 0.0,
             profile: None,
             punctuality: None,
+            sensitivities: None,
         }
     }
 }

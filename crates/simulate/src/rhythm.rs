@@ -25,7 +25,7 @@ const QUICKLY: usize = 5;
 /// model may have a condition that ends them.
 const FAINT: f64 = 1e-12;
 /// The same of gaps, relative to the time.
-const SHORT: f64 = 1e5 * f64::EPSILON;
+const SHORT: f64 = 16.0 * f64::EPSILON;
 
 #[derive(Clone, Copy)]
 struct Rhythm {
@@ -70,20 +70,25 @@ impl Rhythm {
         }
         let shrinks =
             self.quick >= QUICKLY && is_steady(QUICKLY) || self.shrinking >= SHRINKING && is_steady(SHRINKING);
-        shrinks && excursion < FAINT
+        // What comes nearer by squares, as a lag that is set back to its limit while its input falls to it, is over after a few
+        // more: each gap is a smaller part of the one before. The first gap has none before it to be compared with.
+        let is_over_soon = 1.0 - part(0) < 0.1 * (1.0 - part(QUICKLY - 2));
+        shrinks && excursion < FAINT && !is_over_soon
     }
 }
 
 impl RecentEvents {
-    /// Takes note of a crossing, before which its function went as far as `excursion`, relative to how far it ever went; an
-    /// accumulation point or chattering is trouble.
-    pub fn note(&mut self, crossing: &Crossing, excursion: f64, time: f64, span: f64) -> Option<RestlessEvents> {
-        // What returns crosses in both directions, and one of them follows the other at once.
-        for to in [-1, 0, 1] {
-            if let Some(rhythm) = self.rhythms.get_mut(&(crossing.function, to)) {
-                rhythm.excursion = rhythm.excursion.max(excursion);
-            }
+    /// Takes note of how far functions went since the last event, relative to how far they ever went. Each event counts,
+    /// whatever triggers it: what returns crosses in both directions, and what is set at an event of another function does not
+    /// cross at all on its way back.
+    pub fn note_excursions(&mut self, excursion: impl Fn(usize) -> f64) {
+        for (&(function, _), rhythm) in &mut self.rhythms {
+            rhythm.excursion = rhythm.excursion.max(excursion(function));
         }
+    }
+
+    /// Takes note of a crossing, after `note_excursions`; an accumulation point or chattering is trouble.
+    pub fn note(&mut self, crossing: &Crossing, time: f64, span: f64) -> Option<RestlessEvents> {
         let rhythm = self.rhythms.entry((crossing.function, crossing.to)).or_insert(Rhythm::FIRST);
         let excursion = std::mem::take(&mut rhythm.excursion);
         let gap = time - rhythm.last;
@@ -185,8 +190,31 @@ mod tests {
             time += gap;
             largest = largest.max(gap * gap);
             let crossing = Crossing { function: 0, from: 1, to: -1 };
-            recent.note(&crossing, gap * gap / largest, time, 20.0).map(|_| number)
+            recent.note_excursions(|_| gap * gap / largest);
+            recent.note(&crossing, time, 20.0).map(|_| number)
         })
+    }
+
+    /// Gaps that shrink by squares are those of an end.
+    #[test]
+    fn what_comes_nearer_by_squares_ends() {
+        let gaps = std::iter::successors(Some(0.5_f64), |gap| Some(0.9 * gap * gap));
+        assert_eq!(accumulation(gaps.take_while(|gap| *gap > 1e-15)), None);
+    }
+
+    /// A function goes far and is set back by events of another one; it then leaves zero at once.
+    #[test]
+    fn what_is_set_back_from_afar_does_not_accumulate() {
+        let mut recent = RecentEvents::default();
+        let (mut time, mut gap) = (0.0, 1.0);
+        for _ in 0..100 {
+            recent.note_excursions(|_| gap);
+            recent.note_excursions(|_| 1e-14);
+            let crossing = Crossing { function: 0, from: 0, to: 1 };
+            assert!(recent.note(&crossing, time, 1e6).is_none());
+            time += gap;
+            gap *= 0.9;
+        }
     }
 
     #[test]

@@ -60,6 +60,7 @@ pub fn simulate(
         integrate_seconds,
         profile: simulation.profile(),
         punctuality: pace.map(|pace| pace.punctuality),
+        sensitivities: simulation.take_sensitivities(),
     })
 }
 

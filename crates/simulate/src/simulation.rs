@@ -45,6 +45,7 @@ mod outside;
 mod remember;
 mod report;
 mod retake;
+mod sensitivity;
 mod stalled;
 mod steady;
 mod takeover;
@@ -304,6 +305,7 @@ impl Simulation {
     /// Initialises and writes the first row; `Some` when the model terminated itself at once.
     pub(crate) fn begin(&mut self, rows: &mut Rows) -> Result<Option<String>, Stop> {
         let start = self.options.start_time;
+        self.begin_sensitivities()?;
         let begun = match &self.program.schedule.mode {
             Some(mode) => {
                 let mut modes = Box::new(Switching::new(mode.modes.clone(), self.program.clone(), &self.options));
@@ -325,7 +327,8 @@ impl Simulation {
         }
         rows.begin()?;
         self.settle_after_event()?;
-        if exchange(&mut self.runtime.machine) {
+        self.check_sensitivities()?;
+        if self.exchange_if_better()? {
             self.settle_after_event()?;
         }
         self.begin_remembering()?;
@@ -533,6 +536,7 @@ impl Simulation {
     /// A step without event: assertions are checked, delays remember, states are exchanged where others have become
     /// better.
     fn accept(&mut self, time: f64) -> Result<(), Stop> {
+        self.advance_sensitivities(time)?;
         self.end_short_flight();
         self.watch_progress(time)?;
         if !self.sizes.is_empty() {
@@ -653,7 +657,7 @@ impl Simulation {
     fn exchange_states(&mut self, time: f64) -> Result<(), Stop> {
         self.runtime.machine.evaluate_outputs()?;
         self.check_demanded_states()?;
-        if !exchange(&mut self.runtime.machine) {
+        if !self.exchange_if_better()? {
             return Ok(());
         }
         self.settle_after_event()?;
@@ -700,14 +704,19 @@ impl Simulation {
         self.count_at_instant(time)?;
         self.crossings.clear();
         self.crossings.extend_from_slice(self.runtime.roots.crossings());
-        self.excursions.clear();
-        self.excursions.extend(self.crossings.iter().map(|crossing| {
-            let (largest, excursion) = self.runtime.roots.sizes(crossing.function);
+        let roots = &self.runtime.roots;
+        let excursion = |function: usize| {
+            let (largest, excursion) = roots.sizes(function);
             excursion / largest.max(f64::MIN_POSITIVE)
-        }));
+        };
+        self.recent.note_excursions(excursion);
+        self.excursions.clear();
+        self.excursions.extend(self.crossings.iter().map(|crossing| excursion(crossing.function)));
+        self.advance_sensitivities(time)?;
         self.take_left_limits(time, trigger)?;
         self.write_row(rows)?;
         self.log_triggers(time, trigger.crossed);
+        self.sensitivities_left()?;
         self.pass(time, trigger, rows)
     }
 
@@ -750,13 +759,14 @@ impl Simulation {
         self.log.write(&Entry::Restart { time, iterations: aftermath.iterations });
         self.follow_changed_states(time)?;
         self.settle_after_event()?;
+        self.sensitivities_right(trigger)?;
         self.write_row(rows)?;
         self.forget_impulses();
         if crossed {
             self.watch_rhythm(time)?;
         }
         if aftermath.terminated.is_none() {
-            exchange(&mut self.runtime.machine);
+            self.exchange_if_better()?;
             self.restart(time)?;
             self.follow_short_flight(time, 0.0)?;
         }
@@ -793,6 +803,9 @@ impl Simulation {
             if last || point > time && !here {
                 return Ok(None);
             }
+            if !(here && eventful) {
+                self.advance_sensitivities(point)?;
+            }
             let evaluated = if here && eventful { None } else { Some(self.evaluate_at(point)) };
             // A branch may be undefined between the place at which it ends and the event that is located there.
             let ends_here = eventful && time - point <= 4.0 * LOCATED * time.abs().max(self.last_step);
@@ -810,6 +823,10 @@ impl Simulation {
     }
 
     fn output_point(&self, number: u64) -> f64 {
+        if let Some(points) = &self.options.points {
+            let place = usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
+            return points.get(place).copied().unwrap_or(f64::INFINITY);
+        }
         self.options.start_time + number as f64 * self.options.interval
     }
 
@@ -834,6 +851,7 @@ impl Simulation {
             return Err(not_finite(&self.program, variable, "the value").into());
         }
         rows.write(time)?;
+        self.write_sensitivities()?;
         self.meter.add_writing(begun);
         Ok(())
     }
@@ -883,8 +901,9 @@ impl Simulation {
 
     fn watch_rhythm(&mut self, time: f64) -> Result<(), Stop> {
         let span = self.options.stop_time - self.options.start_time;
-        for (crossing, &excursion) in self.crossings.iter().zip(&self.excursions) {
-            if let Some(restless) = self.recent.note(crossing, excursion, time, span) {
+        // Where somebody else takes the steps, excursions are not followed.
+        for (crossing, _) in self.crossings.iter().zip(&self.excursions) {
+            if let Some(restless) = self.recent.note(crossing, time, span) {
                 let relation = &self.program.layout.relations[self.program.roots[crossing.function].relation];
                 return Err(restless.trouble(time, self.program.model(), relation.expression).into());
             }

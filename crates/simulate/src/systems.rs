@@ -23,12 +23,12 @@ use solve::{EvalError, LinearSolver, NewtonError, NewtonSolver, NonlinearSystem,
 use transform::{Matrix, SystemKind};
 
 use crate::ambiguity::Ambiguity;
+use crate::limits::intervals;
 use crate::nominal::nominal;
 use crate::system_failure::{Reason, SystemFailure};
 use crate::trouble::Trouble;
 use digits::{Loss, Watch};
-use singular::null_space;
-pub use singular::{LeastNorm, least_norm};
+pub use singular::{LeastNorm, least_norm, null_space};
 use whole::Whole;
 
 /// Steps of one linear solve: two, unless it starts from unknowns that are so much larger than what is found.
@@ -471,7 +471,8 @@ impl Workspace {
         }
         let torn = self.solve_torn(program, system, memory);
         let Ok(solved) = torn else {
-            return self.solve_whole_instead(program, system, memory).map_or(torn, Ok);
+            let solved = self.solve_whole_instead(program, system, memory);
+            return solved.or_else(|| self.solve_within_limits(program, system, memory)).map_or(torn, Ok);
         };
         if !self.is_watched || solved != Solved::Uniquely {
             return Ok(solved);
@@ -517,6 +518,28 @@ impl Workspace {
         let solved = self.whole.as_mut().and_then(|whole| whole.solve(system, memory).ok());
         if solved.is_none() {
             self.whole = None;
+        }
+        solved
+    }
+
+    /// The iteration led nowhere, maybe across a limit of an unknown behind which the equations have no meaning: once more, with
+    /// all unknowns kept inside of their `min` and `max`. Where there is a solution outside, it was looked for first.
+    fn solve_within_limits(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Option<Solved> {
+        if self.is_quick() {
+            return None;
+        }
+        let bounds = intervals(program, memory, &program.systems[system].slots);
+        if bounds.iter().all(|&(low, high)| low == f64::NEG_INFINITY && high == f64::INFINITY) {
+            return None;
+        }
+        let Method::Newton(newton) = &mut self.method else { return None };
+        // In memory it is where the iteration ended.
+        write(memory, &program.systems[system].slots, newton.start());
+        newton.options_mut().bounds = bounds;
+        newton.forget();
+        let solved = self.solve_torn(program, system, memory).ok();
+        if let Method::Newton(newton) = &mut self.method {
+            newton.options_mut().bounds.clear();
         }
         solved
     }

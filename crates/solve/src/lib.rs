@@ -24,6 +24,7 @@ mod given_steps;
 mod iteration_matrix;
 mod levenberg_marquardt;
 mod linear;
+pub mod linear_ode;
 mod method;
 mod minimum_degree;
 mod multistep;

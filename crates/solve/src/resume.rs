@@ -84,10 +84,10 @@ pub(crate) struct Point<'a> {
     pub f: &'a [f64],
 }
 
-/// Differences in state below this fraction of the tolerance, and of the state itself, are no jump. A state much smaller than
-/// its tolerance may still be what conditions ask for.
+/// Differences in state below this fraction of the tolerance that are rounding errors are no jump. Any other one is meant, however
+/// small: what `reinit` takes back by less than the tolerance would otherwise come again, and again the event.
 const SAME_STATE: f64 = 1e-4;
-const SAME_DIGITS: f64 = 1e-9;
+const SAME_DIGITS: f64 = 16.0 * f64::EPSILON;
 /// How far, in units of the tolerance, the slope of the dense output may lead away within a step. Dense output is
 /// rough in its slopes, above all at the ends of a step; the end of the step is the finer test.
 pub(crate) const SAME_SLOPE: f64 = 20.0;

@@ -27,6 +27,7 @@ mod growth;
 mod initial;
 mod inline_integration;
 mod input_rates;
+mod inverses;
 mod linearity;
 pub mod modes;
 mod occurrences;
@@ -241,6 +242,7 @@ fn sort(work: &mut Work, options: &Options, inlining: Inlining) -> Result<Plan, 
         constants::propagate(work);
     }
     check(work, "aliases and constants");
+    inverses::drop_false(work);
     if inlining == Inlining::BeforeReduction {
         derivatives::inline_all(work);
     }

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use base::{Decimal, Diagnostic};
-use compile::{Program, Signals};
+use compile::Program;
 use results::plot::{Figure, terminal};
-use results::{Column, Fanout, MemorySink, ResultSink, SelectSink, Trajectories};
+use results::{Column, CsvSink, Fanout, MemorySink, ResultError, ResultSink, SelectSink, Trajectories};
 use session::{Ending, EventLog, EventLogFormat, Failed, Outcome, RunOptions, Settings, Stage, Statistics, Status};
 
+use super::beginning::Beginning;
 use super::plot::{pattern, screen};
 use crate::arguments::{Simulate, Subject, Switching};
 use crate::exit::{Exit, Failure};
@@ -21,13 +22,20 @@ use crate::subject::{Call, print_json};
 use crate::{interrupt, names};
 
 pub fn run(arguments: &Simulate, style: Style) -> Result<(), Failure> {
-    let arguments = &arguments.with_target();
+    let arguments = &arguments.with_target().with_parameters()?;
+    arguments.check_standard_output()?;
     let mut call = Call::new(&arguments.subject, style);
     let keep = arguments.variables.as_deref().map(pattern).transpose()?;
     let mut run = Run { arguments, output: PathBuf::new(), states: Vec::new(), drawn: None };
     let keep = |name: &str| keep.as_ref().is_none_or(|keep| keep.is_match(name));
     match run.walk(&mut call, &keep) {
         Ok(outcome) => run.end(&mut call, &outcome),
+        // Whoever closes standard output early has seen enough.
+        Err(Failed::Result(ResultError::Io { source, .. }))
+            if arguments.writes_to_standard_output() && source.kind() == ErrorKind::BrokenPipe =>
+        {
+            Ok(())
+        }
         Err(failed) => Err(call.failed(failed)),
     }
 }
@@ -42,48 +50,34 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn walk(&mut self, call: &mut Call, keep: &dyn Fn(&str) -> bool) -> Result<Outcome, Failed> {
-        let is_differenced = self.arguments.switching == Switching::Difference;
+        let is_differenced = self.arguments.run.switching == Switching::Difference;
         if is_differenced {
             call.switching = transform::Switching::Difference;
         }
-        let input = match &self.arguments.input {
-            Some(path) => Some((path, results::read(path).map_err(|error| Failed::Call(error.to_string()))?)),
-            None => None,
-        };
-        call.inputs = input.iter().flat_map(|(_, table)| table.names().map(str::to_owned)).collect();
+        let beginning = Beginning::read(&self.arguments.run)?;
+        call.inputs = beginning.inputs();
         let model = call.flatten()?;
-        let start = self.arguments.start_from.as_deref().map(StartFrom::read).transpose()?;
-        let mut options = self.options(&model.experiment, start.as_ref())?;
-        if is_differenced && options.solver != session::Method::ImplicitEuler {
-            let message = "`--switching difference` goes with `--solver implicit-euler`, whose formula it uses";
-            return Err(Failed::Call(message.to_owned()));
-        }
+        let mut options = self.arguments.run.options(self.settings(), &model.experiment, &beginning)?;
         call.session.transform.inline_step = options.inline_step();
         let schedule = call.structure(model)?;
         self.states = call.structure.iter().flat_map(|structure| structure.physical_states.iter().cloned()).collect();
         let drawn = self.names_to_draw(&schedule.model)?;
         self.warn_of_empty_selection(call, &schedule.model, keep);
         let program = call.session.compile(schedule)?;
-        if let Some((path, table)) = &input {
-            let (signals, warnings) = session::signals_of_file(&program, path, table).map_err(Failed::Call)?;
-            call.session.diagnostics.extend(warnings);
-            options.inputs = Arc::new(Signals::new(signals));
-        }
-        if let Some(start) = start {
-            let point = session::start_point(&program, &start.table, &start.file, start.time, options.start_time);
-            let (point, warnings) = point.map_err(Failed::Call)?;
-            call.session.diagnostics.extend(warnings);
-            options.start_point = Some(Arc::new(point));
-        }
+        let warnings = beginning.apply(&program, &mut options).map_err(Failed::Call)?;
+        call.session.diagnostics.extend(warnings);
         call.tell();
         self.output = match &self.arguments.output {
             Some(output) => output.clone(),
-            None => default_output(&call.session.class),
+            None => default_output(&call.session.class, "csv"),
         };
         let mut memory = MemorySink::default();
         let mut log = self.event_log()?;
         let outcome = {
-            let file = results::sink_for(&self.output).map_err(|error| Failed::Call(error.to_string()))?;
+            let file: Box<dyn ResultSink> = match self.arguments.writes_to_standard_output() {
+                true => Box::new(CsvSink::stream(std::io::stdout(), "standard output")),
+                false => results::sink_for(&self.output).map_err(|error| Failed::Call(error.to_string()))?,
+            };
             let file = SelectSink::new(file, |column: &Column| keep(&column.name));
             let mut sinks = Fanout { sinks: vec![Box::new(file)] };
             if let Some(names) = &drawn {
@@ -110,23 +104,6 @@ impl Run<'_> {
         Ok(outcome)
     }
 
-    fn options(&self, experiment: &dae::Experiment, start: Option<&StartFrom>) -> Result<RunOptions, Failed> {
-        let mut settings = self.settings();
-        if let Some(start) = start {
-            settings.start_time = settings.start_time.or(Some(start.time));
-            let stop_time =
-                settings.stop_time.or(experiment.stop_time).filter(|&stop| Some(stop) > settings.start_time);
-            if stop_time.is_none()
-                && settings.start_time.is_some_and(|start| start >= 1.0 || experiment.stop_time.is_some())
-            {
-                let message = format!("the run begins at {}; say with --stop-time where it ends", Decimal(start.time));
-                return Err(Failed::Call(message));
-            }
-        }
-        let options = settings.resolve(experiment).map_err(Failed::Call)?;
-        Ok(RunOptions { steady_state: self.arguments.steady_state, ..options })
-    }
-
     fn watched(
         &self,
         call: &mut Call,
@@ -148,19 +125,8 @@ impl Run<'_> {
     }
 
     fn settings(&self) -> Settings {
-        let arguments = self.arguments;
-        Settings {
-            start_time: arguments.start_time,
-            stop_time: arguments.stop_time,
-            interval: arguments.interval,
-            intervals: arguments.intervals,
-            tolerance: arguments.tolerance,
-            solver: arguments.solver.clone(),
-            step: arguments.step,
-            max_step: arguments.max_step,
-            measure: arguments.stats,
-            real_time: arguments.realtime,
-        }
+        let Simulate { run, stats, realtime, .. } = self.arguments;
+        Settings { measure: *stats, real_time: *realtime, ..run.settings() }
     }
 
     fn event_log(&self) -> Result<EventLog<'static>, Failed> {
@@ -223,7 +189,10 @@ impl Run<'_> {
             }
         }
         call.tell_times();
-        let output = self.output.display();
+        let output = match self.arguments.writes_to_standard_output() {
+            true => "standard output".to_owned(),
+            false => self.output.display().to_string(),
+        };
         let rows = outcome.statistics.rows;
         if let Some(late) = outcome.punctuality.filter(|punctuality| punctuality.overruns > 0 && !subject.quiet) {
             let (steps, latest) = (late.overruns, late.latest * 1e3);
@@ -293,32 +262,14 @@ impl Run<'_> {
     }
 }
 
-/// The result of another run to begin from.
-struct StartFrom {
-    /// The name of the file for messages.
-    file: String,
-    table: Trajectories,
-    time: f64,
-}
-
-impl StartFrom {
-    fn read(text: &str) -> Result<Self, Failed> {
-        let (path, at) = session::split_start_from(text, Path::exists).map_err(Failed::Call)?;
-        let table = results::read(&path).map_err(|error| Failed::Call(error.to_string()))?;
-        let file = format!("`{}`", path.display());
-        let time = session::start_from_time(&table, &file, at).map_err(Failed::Call)?;
-        Ok(Self { file, table, time })
-    }
-}
-
-/// The name of the class with `.csv`, in the working directory whatever the class is called.
-fn default_output(class: &str) -> PathBuf {
+/// The name of the class with an ending, in the working directory whatever the class is called.
+pub fn default_output(class: &str, ending: &str) -> PathBuf {
     let name = match class.strip_suffix('\'').and_then(|quoted| quoted.rfind('\'')) {
         Some(quote) => &class[quote..],
         None => class.rsplit('.').next().unwrap_or(class),
     };
     let name: String = name.chars().map(|c| if matches!(c, '/' | '\\' | ':' | '\0') { '_' } else { c }).collect();
-    PathBuf::from(format!("{name}.csv"))
+    PathBuf::from(format!("{name}.{ending}"))
 }
 
 /// An event log replaces no file but one that looks like an event log, by its name or by its content.
@@ -346,6 +297,33 @@ fn may_be_overwritten(path: &Path) -> Result<(), Failed> {
 const LONGEST_LINE: u64 = 100_000;
 
 impl Simulate {
+    /// With the values of a file of parameters.
+    fn with_parameters(mut self) -> Result<Self, Failure> {
+        self.run.add_parameters(&mut self.subject)?;
+        Ok(self)
+    }
+
+    fn writes_to_standard_output(&self) -> bool {
+        self.output.as_deref() == Some(Path::new("-"))
+    }
+
+    /// Standard output holds one thing.
+    fn check_standard_output(&self) -> Result<(), Failure> {
+        let to_terminal = |log: &String| log.is_empty() || log == "-";
+        let others = [
+            ("--json", self.subject.json),
+            ("--plot", self.plot.is_some()),
+            ("--stats", self.stats),
+            ("--event-log", self.event_log.as_ref().is_some_and(to_terminal)),
+        ];
+        match others.iter().find(|(_, wanted)| *wanted) {
+            Some((other, _)) if self.writes_to_standard_output() => {
+                Err(Failure::call(format!("`--output -` and `{other}` both write to standard output; choose one")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// `--plot circuit.mo` and `--event-log circuit.mo` take the target for their optional value; it is given back.
     fn with_target(&self) -> Self {
         let mut this = self.clone();

@@ -23,7 +23,9 @@ impl Folder {
     }
 
     pub fn write(&self, file: &str, text: &str) {
-        std::fs::write(self.path.join(file), text).unwrap();
+        let path = self.path.join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
     }
 
     pub fn path(&self, file: &str) -> PathBuf {
@@ -50,11 +52,20 @@ pub struct Run {
 }
 
 pub fn gyrator(folder: &Folder, arguments: &[&str]) -> Run {
+    gyrator_with(folder, arguments, &[])
+}
+
+/// The same with variables of the environment.
+pub fn gyrator_with(folder: &Folder, arguments: &[&str], variables: &[(&str, &str)]) -> Run {
     let output = Command::new(env!("CARGO_BIN_EXE_gyrator"))
         .args(arguments)
         .current_dir(&folder.path)
         .env_remove("COLUMNS")
         .env_remove("MODELICAPATH")
+        .env_remove("GYRATOR_INDEX")
+        // What is installed on this machine does not count.
+        .env("GYRATOR_LIBRARIES", folder.path.join("installed"))
+        .envs(variables.iter().copied())
         .output()
         .unwrap();
     Run {

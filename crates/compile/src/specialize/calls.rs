@@ -1,14 +1,15 @@
 //! Calls of functions from functions: of code made for the same arguments, or of the interpreter.
 
-use dae::evaluate::{Evaluator, NoExternals};
+use dae::evaluate::Evaluator;
 use dae::execute::Executor;
 use dae::function::{Body, Function};
 use dae::known::Outcome;
 use dae::value::Never;
 use dae::{CallSite, FunctionId, Functions, Value};
+use native::Stateless;
 
 use super::domain::Addresses;
-use super::{Instance, Scalars, generalize, replace_scalars};
+use super::{Instance, Scalars, generalize, is_open, replace_scalars};
 use crate::code::Op;
 
 impl Addresses<'_, '_> {
@@ -45,7 +46,7 @@ impl Addresses<'_, '_> {
     }
 
     fn evaluated(&self, functions: &Functions, id: FunctionId, known: Vec<Value>) -> Option<Vec<Scalars>> {
-        let mut externals = NoExternals;
+        let mut externals = Stateless;
         let mut evaluator = Evaluator::new(functions, &mut externals);
         evaluator.steps_left = 100_000;
         let outputs = evaluator.call(id, known).ok()?;
@@ -60,9 +61,7 @@ impl Addresses<'_, '_> {
         let mut scalars = Vec::new();
         arguments.iter().for_each(|argument| argument.clone().flatten_into(&mut scalars));
         // What is part of the specialisation has no place; the others come in the same order.
-        if scalars.len() != instance.inputs.len() {
-            scalars.retain(|scalar| matches!(scalar, Scalars::Open(..) | Scalars::Real(_) | Scalars::Unset(_)));
-        }
+        scalars.retain(|scalar| is_open(scalar, instance.general));
         if scalars.len() != instance.inputs.len() {
             return Err("arguments do not fit the function".into());
         }

@@ -44,6 +44,8 @@ struct Instance {
     outputs: Vec<Scalars>,
     /// Where NaN is left if the function fails.
     doubt: Option<Address>,
+    /// No numbers are part of the specialisation.
+    general: bool,
 }
 
 /// Makes and keeps specialised functions.
@@ -175,6 +177,7 @@ impl<'a> Specializer<'a> {
         let general = self.versions.get(&id).is_some_and(|&versions| versions >= MAX_VERSIONS);
         let mut key = Vec::new();
         let arguments: Vec<Scalars> = arguments.iter().map(|argument| generalize(argument, general)).collect();
+        let make = |this: &mut Self| this.make(id, arguments.clone()).map(|made| Instance { general, ..made });
         arguments.iter().for_each(|argument| describe(argument, self.pool, &mut key));
         if let Some(known) = self.instances.get(&(id, key.clone())) {
             return known.clone();
@@ -184,7 +187,7 @@ impl<'a> Specializer<'a> {
             return None;
         }
         self.active.push(id);
-        let made = stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || self.make(id, arguments)).ok().map(Rc::new);
+        let made = stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || make(self)).ok().map(Rc::new);
         self.active.pop();
         self.instances.insert((id, key), made.clone());
         made
@@ -231,7 +234,7 @@ impl<'a> Specializer<'a> {
         let doubt = doubt.map(settle);
         outputs.iter().for_each(|output| addresses(output, &mut code.outputs));
         code.outputs.extend(doubt);
-        Ok(Instance { chunk: self.chunks.push(code), inputs, outputs, doubt })
+        Ok(Instance { chunk: self.chunks.push(code), inputs, outputs, doubt, general: false })
     }
 
     /// Consecutive addresses that live as long as the program.
@@ -280,17 +283,21 @@ fn addresses(value: &Scalars, out: &mut Vec<Address>) {
     });
 }
 
-/// Real arguments are not part of a specialisation; with `all` no constants are.
+/// Real arguments are not part of a specialisation; with `all` no numbers are.
 fn generalize(value: &Scalars, all: bool) -> Scalars {
-    mapped(value, &mut |scalar| match scalar {
-        Value::Real(_) | Value::Open(..) | Value::Unset(_) => {
-            Value::Open(0, scalar.scalar_kind().unwrap_or(Kind::Real))
-        }
-        Value::Integer(_) | Value::Boolean(_) | Value::Enumeration(_) if all => {
-            Value::Open(0, scalar.scalar_kind().unwrap_or(Kind::Real))
-        }
-        other => other.clone(),
+    mapped(value, &mut |scalar| match is_open(scalar, all) {
+        true => Value::Open(0, scalar.scalar_kind().unwrap_or(Kind::Real)),
+        false => scalar.clone(),
     })
+}
+
+/// Whether a scalar is given at each call; the others are part of the specialisation.
+fn is_open(scalar: &Scalars, all: bool) -> bool {
+    match scalar {
+        Value::Real(_) | Value::Open(..) | Value::Unset(_) => true,
+        Value::Integer(_) | Value::Boolean(_) | Value::Enumeration(_) => all,
+        _ => false,
+    }
 }
 
 /// What distinguishes specialisations.

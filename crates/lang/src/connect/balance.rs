@@ -2,13 +2,14 @@
 //! as its `equalityConstraint` has results; inputs, outputs, stream variables, parameters and constants do not count.
 
 use base::{Diagnostic, Name};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::ast;
 
 use super::collect::is_connector;
 use super::expandable::is_expandable;
 use crate::elaborate::Elaborator;
 use crate::instance::{ClassId, CompId, ComponentType, Member};
+use crate::library::DefId;
 use crate::parts::Part;
 
 #[derive(Default)]
@@ -53,10 +54,11 @@ pub fn check(elaborator: &mut Elaborator, parts: &[Part]) {
             ast::Flow::Stream => {}
         }
     }
+    let mut told = FxHashSet::default();
     for connector in order {
         let count = &counts[&connector];
         if count.flows != count.potentials {
-            report(elaborator, connector, count);
+            report(elaborator, connector, count, &mut told);
         }
     }
 }
@@ -112,7 +114,8 @@ fn residue_of_type(elaborator: &mut Elaborator, component: CompId) -> Option<usi
     residue(elaborator, class)
 }
 
-fn report(elaborator: &mut Elaborator, connector: CompId, count: &Count) {
+/// The equations of its connections say all the same what is meant.
+fn report(elaborator: &mut Elaborator, connector: CompId, count: &Count, told: &mut FxHashSet<DefId>) {
     let class = match elaborator.instances.component_type(connector) {
         Ok(ComponentType::Class(class)) => class,
         _ => {
@@ -122,10 +125,13 @@ fn report(elaborator: &mut Elaborator, connector: CompId, count: &Count) {
             class
         }
     };
+    if !told.insert(elaborator.instances.class(class).def) {
+        return;
+    }
     let (name, path) = (elaborator.instances.class_name(class), elaborator.instances.path(connector));
     let flows = crate::interfaces::count(count.flows, "flow variable");
     let potentials = crate::interfaces::count(count.potentials, "potential");
-    let diagnostic = Diagnostic::error(
+    let diagnostic = Diagnostic::breach(
         "unbalanced-connector",
         format!("the connector `{path}` of class `{name}` has {flows} and {potentials}"),
     )

@@ -14,6 +14,7 @@ use crate::elaborate::Elaborator;
 use crate::flat::{Indices, for_each_index};
 use crate::instance::{ClassId, CompId, ComponentType, Frame, Member, Outcome};
 use crate::parts::Part;
+use crate::variables::is_at_top;
 
 /// Two scalar connectors or elements of connectors that a connect equation joins.
 struct Pair {
@@ -40,6 +41,8 @@ struct ConnectionEquationBuilder<'m> {
     sinks: FxHashSet<Face>,
     /// Elements of expandable connectors.
     in_bus: FxHashSet<VarId>,
+    /// Those of them that are public elements of the model as a whole.
+    in_top_bus: FxHashSet<VarId>,
     /// Why connections are wrong: different types first, since what else is wrong often follows from them.
     mismatches: Vec<(Mismatch, Box<Diagnostic>, PathId)>,
 }
@@ -51,6 +54,7 @@ enum Mismatch {
     Flow,
     Variability,
     Direction,
+    Constant,
 }
 
 impl Mismatch {
@@ -60,7 +64,13 @@ impl Mismatch {
             Mismatch::Flow => "only one is a flow or stream variable",
             Mismatch::Variability => "one varies and the other does not",
             Mismatch::Direction => "only one is an input or output",
+            Mismatch::Constant => "only one is a constant",
         }
+    }
+
+    /// Whether what the connection means is plain all the same: the two are equal.
+    fn is_plain(self) -> bool {
+        matches!(self, Mismatch::Direction | Mismatch::Constant)
     }
 }
 
@@ -81,6 +91,7 @@ pub fn make(elaborator: &mut Elaborator, collected: &Collected, top: ClassId, pa
         sources: FxHashSet::default(),
         sinks: FxHashSet::default(),
         in_bus: FxHashSet::default(),
+        in_top_bus: FxHashSet::default(),
         mismatches: Vec::new(),
     };
     builder.add_connector_variables(parts);
@@ -389,13 +400,25 @@ impl ConnectionEquationBuilder<'_> {
         )
     }
 
+    /// Two variables are connected against a rule, and are equal all the same.
+    fn report_plain_mismatch(&mut self, a: &Record, b: &Record, connection: usize, why: &str) {
+        let (left, right) = (self.elaborator.instances.path(a.0), self.elaborator.instances.path(b.0));
+        let diagnostic = Diagnostic::breach("connect-types", format!("`{left}` and `{right}` are connected: {why}"))
+            .at(self.collected.connections[connection].span, "connected here")
+            .specification("9.3");
+        self.elaborator.instances.report(Box::new(diagnostic));
+    }
+
     fn join_variables(&mut self, a: Record, side_a: Side, b: Record, side_b: Side, connection: usize) {
         let flat = &self.elaborator.flat;
         let (Some(left), Some(right)) = (flat.variable(a.0, &a.1), flat.variable(b.0, &b.1)) else { return };
         if let Some(why) = self.mismatch(a.0, b.0, left, right) {
-            let diagnostic = self.incompatible(&a, &b, connection, why.text());
-            let path = self.collected.connections[connection].path;
-            return self.mismatches.push((why, diagnostic, path));
+            if !why.is_plain() {
+                let diagnostic = self.incompatible(&a, &b, connection, why.text());
+                let path = self.collected.connections[connection].path;
+                return self.mismatches.push((why, diagnostic, path));
+            }
+            self.report_plain_mismatch(&a, &b, connection, why.text());
         }
         for (variable, side) in [(left, side_a), (right, side_b)] {
             self.first_connection[variable][side as usize].get_or_insert(connection as u32);
@@ -410,6 +433,11 @@ impl ConnectionEquationBuilder<'_> {
             let parent = self.elaborator.instances.component(component).parent;
             if super::expandable::is_expandable(self.elaborator, parent) {
                 self.in_bus.insert(face.variable);
+                let chain = self.elaborator.instances.chain(component);
+                let is_protected = self.elaborator.flat.model.variables[face.variable].protected;
+                if !is_protected && is_at_top(self.elaborator, &chain) {
+                    self.in_top_bus.insert(face.variable);
+                }
                 continue;
             }
             let direction = self.elaborator.instances.direction(component);
@@ -452,10 +480,11 @@ impl ConnectionEquationBuilder<'_> {
             return Some(Mismatch::Type);
         }
         let fixed = |variability| variability <= Variability::Parameter;
-        if fixed(one.variability) != fixed(two.variability)
-            || (fixed(one.variability) && one.variability != two.variability)
-        {
+        if fixed(one.variability) != fixed(two.variability) {
             return Some(Mismatch::Variability);
+        }
+        if fixed(one.variability) && one.variability != two.variability {
+            return Some(Mismatch::Constant);
         }
         let in_expandable = |this: &mut Self, id: CompId| {
             let parent = this.elaborator.instances.component(id).parent;
@@ -478,7 +507,8 @@ impl ConnectionEquationBuilder<'_> {
         let model = &self.elaborator.flat.model;
         let names = (model.variable_name(first.variable), model.variable_name(second.variable));
         let connection = self.connection_of(second.variable);
-        let mut diagnostic = Diagnostic::error(
+        // The equation of the connection holds all the same; whether it is one too many, the structure says.
+        let mut diagnostic = Diagnostic::breach(
             "two-sources",
             format!("the signals `{}` and `{}` are both sources and are connected", names.0, names.1),
         )
@@ -545,12 +575,19 @@ impl ConnectionEquationBuilder<'_> {
         else {
             return;
         };
+        let at_top = signal.iter().find(|face| self.in_top_bus.contains(&face.variable));
         let model = &self.elaborator.flat.model;
         let (name, reader_name) = (model.variable_name(element.variable), model.variable_name(reader.variable));
-        let mut diagnostic =
-            Diagnostic::error("no-source", format!("nothing writes the signal `{name}` of an expandable connector"))
-                .hint("connect an output to it")
-                .specification("9.1.3");
+        let text = format!("nothing writes the signal `{name}` of an expandable connector");
+        // A public connector of the model as a whole is written from outside.
+        let mut diagnostic = match at_top {
+            Some(_) => Diagnostic::breach("no-source", format!("{text}: it is an input of the model")),
+            None => Diagnostic::error("no-source", text),
+        };
+        diagnostic = diagnostic.hint("connect an output to it").specification("9.1.3");
+        if let Some(&Face { variable, .. }) = at_top {
+            self.elaborator.flat.model.variables[variable].causality = dae::Causality::Input;
+        }
         if let Some(connection) = self.connection_of(reader.variable) {
             diagnostic = diagnostic.at(connection.span, format!("`{reader_name}` reads it"));
         }

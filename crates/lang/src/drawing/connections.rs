@@ -1,7 +1,7 @@
 //! Connections of a diagram (specification 18.6.4), and the transitions of state machines, which are drawn alike.
 
 use diagram::{
-    Alignment, Arrow, Component, Connection, Extent, Item, Kind, Line, Picture, Shape, Stroke, Text, Transform,
+    Alignment, Arrow, Colour, Component, Connection, Extent, Item, Kind, Line, Picture, Shape, Stroke, Text, Transform,
 };
 use rustc_hash::FxHashMap;
 use syntax::ast::{self, EquationKind, ExprKind};
@@ -12,6 +12,8 @@ use crate::instance::{ClassId, Frame};
 
 /// The height of a text at a connection that says nothing about it.
 const HEIGHT: f64 = 4.0;
+/// The colour of a transition that says nothing about it.
+const TRANSITION: Colour = Colour(100, 100, 100);
 
 impl Painter {
     /// Adds the connections of a class and its base classes.
@@ -92,10 +94,10 @@ impl Painter {
         let macros = [("%first", last(&ends[0])), ("%second", last(&ends[1]))];
         let texts = text.and_then(|fields| self.line_text(&fields, &line, &macros)).into_iter().collect();
         let present = present && ends.iter().all(|end| self.end_exists(picture, end));
-        picture.connections.push(Connection { ends, line, texts, present });
+        picture.connections.push(Connection { ends, line, texts, caption: String::new(), present });
     }
 
-    /// `transition(a, b, condition)` and `initialState(a)` with a line (17.1).
+    /// `transition(a, b, condition)` and `initialState(a)` (17.1). Without a line they are routed, with the condition beside them.
     fn transition(
         &mut self,
         frame: &Frame,
@@ -109,10 +111,16 @@ impl Painter {
         if function.parts.len() != 1 || !matches!(name, "transition" | "initialState") {
             return;
         }
-        let Some(fields) = annotation.map(|annotation| Fields::of_modification(annotation, frame)) else { return };
-        let Some(mut line) = fields.parts("Line").and_then(|fields| self.line(&fields)) else { return };
+        let fields = annotation.map(|annotation| Fields::of_modification(annotation, frame));
+        let written = fields.as_ref().and_then(|fields| fields.parts("Line")).and_then(|fields| self.line(&fields));
+        let is_open = written.is_none();
+        let mut line = written.unwrap_or_else(|| Line {
+            stroke: Stroke { colour: TRANSITION, ..Stroke::default() },
+            arrow_size: 3.0,
+            ..Line::default()
+        });
         if line.arrows == [Arrow::None; 2] {
-            line.arrows[usize::from(name == "transition")] = Arrow::Filled;
+            line.arrows[usize::from(is_open || name == "transition")] = Arrow::Filled;
         }
         let argument = |at: usize| match arguments.positional.get(at) {
             Some(ast::FunctionArgument::Expr(argument)) => Some(argument),
@@ -123,9 +131,11 @@ impl Painter {
             _ => Vec::new(),
         };
         let condition = argument(2).map_or(String::new(), |condition| condition.to_string());
-        let texts = fields.parts("Text").and_then(|text| self.line_text(&text, &line, &[("%condition", &condition)]));
+        let text = fields.as_ref().filter(|_| !is_open).and_then(|fields| fields.parts("Text"));
+        let texts = text.and_then(|text| self.line_text(&text, &line, &[("%condition", &condition)]));
+        let caption = if is_open { condition } else { String::new() };
         let ends = if name == "transition" { [end(0), end(1)] } else { [Vec::new(), end(0)] };
-        picture.connections.push(Connection { ends, line, texts: texts.into_iter().collect(), present });
+        picture.connections.push(Connection { ends, line, texts: texts.into_iter().collect(), caption, present });
     }
 
     /// The text at a line: relative to one of its points.

@@ -13,9 +13,6 @@ use crate::instance::{
 };
 use crate::modifier::{self, Modifier, Spread, merge};
 
-/// Components nested deeper than this contain themselves.
-const DEEPEST: usize = 200;
-
 /// Models with more class instances than this are refused: each of them takes about a kilobyte.
 const MOST_CLASSES: usize = 500_000;
 
@@ -126,11 +123,9 @@ impl Instances {
             let diagnostic = Diagnostic::error("too-large", message).at(self.span(id), "the first one beyond");
             return Err(self.in_component(Box::new(diagnostic), id));
         }
-        if self.chain(id).len() > DEEPEST || self.repeats_itself(id, class) {
-            return Err(self.contains_itself(id, class, type_name.span));
-        }
         let own = Arc::new(modifier.without_binding());
         let instance = self.copy_class(class, Some(id), own);
+        self.check_recursion(id, instance, type_name.span)?;
         let (dimensions, prefixes) = self.type_dimensions(instance);
         let component = &mut self.components[id];
         component.dimensions.extend(dimensions);
@@ -140,38 +135,6 @@ impl Instances {
         } else {
             Ok(ComponentType::Class(instance))
         }
-    }
-
-    /// Whether a component above is of the same class and nothing on the way could end the recursion: no condition, no size, no
-    /// modifier. Two such components suffice, for the modifiers of what is above the first may have chosen its type.
-    fn repeats_itself(&self, id: CompId, class: ClassId) -> bool {
-        let def = self.classes[class].def;
-        let chain = self.chain(id);
-        let plain = chain.iter().rev().take_while(|&&id| {
-            let node = &self.components[id];
-            node.condition.is_none() && node.dimensions.iter().all(is_positive) && node.modifier.is_empty()
-        });
-        let is_same = |id: &CompId| match &self.components[*id].ty {
-            TypeState::Known(ComponentType::Class(class)) => self.classes[*class].def == def,
-            _ => false,
-        };
-        plain.skip(1).filter(|id| is_same(id)).count() >= 2
-    }
-
-    /// The message names the first component on the way down that is of the class.
-    fn contains_itself(&mut self, id: CompId, class: ClassId, span: base::Span) -> Box<Diagnostic> {
-        let def = self.classes[class].def;
-        let is_same = |this: &Self, id: CompId| match &this.components[id].ty {
-            TypeState::Known(ComponentType::Class(class)) => this.classes[*class].def == def,
-            _ => false,
-        };
-        let first = self.chain(id).into_iter().find(|&id| is_same(self, id)).unwrap_or(id);
-        Box::new(
-            Diagnostic::error("recursive-component", format!("`{}` contains itself", self.class_name(class)))
-                .at(span, "as a part of itself")
-                .in_component(self.path(first))
-                .specification("5.6.1.1"),
-        )
     }
 
     pub(crate) fn in_component(&self, mut diagnostic: Box<Diagnostic>, id: CompId) -> Box<Diagnostic> {
@@ -200,27 +163,30 @@ impl Instances {
 
     /// Where the value of a component comes from; `None` if it has no binding.
     pub fn binding(&self, id: CompId) -> Option<BindingSource> {
-        let own = self.components[id].modifier.binding.as_ref();
-        if let Some(record) = self.record_above(id)
-            && (own.is_none() || !self.is_said_outside(id, record))
-        {
-            return Some(BindingSource::Field(record));
+        let chain = self.chain(id);
+        let own = |id: CompId| self.components[id].modifier.binding.as_ref();
+        // From the outermost component down: the position of the one whose binding gives the value, if any does.
+        let mut whole: Option<usize> = None;
+        for (at, &id) in chain.iter().enumerate() {
+            let is_field = whole.is_some_and(|whole| own(id).is_none() || !self.is_said_outside(&chain[whole..=at]));
+            if !is_field {
+                whole = own(id).is_some_and(|binding| binding.expr.is_some()).then_some(at);
+            }
         }
-        own.filter(|binding| binding.expr.is_some()).cloned().map(BindingSource::Expression)
+        match (whole?, chain.len() - 1) {
+            (whole, last) if whole == last => own(id).cloned().map(BindingSource::Expression),
+            (_, last) => Some(BindingSource::Field(chain[last - 1])),
+        }
     }
 
     /// Whether the binding of an element comes from a modifier of the record above it that has a value as a whole, so that
-    /// it wins over that value. What the class of the record says, at whatever depth, is part of the default that the
-    /// value replaces (7.2.3).
-    fn is_said_outside(&self, id: CompId, record: CompId) -> bool {
-        let mut path = vec![self.components[id].name];
-        let mut whole = record;
-        while let Some(BindingSource::Field(above)) = self.binding(whole) {
-            path.push(self.components[whole].name);
-            whole = above;
-        }
+    /// it wins over that value; the way leads from the record to the element. What the class of the record says, at whatever
+    /// depth, is part of the default that the value replaces (7.2.3).
+    fn is_said_outside(&self, way: &[CompId]) -> bool {
+        let Some((&whole, below)) = way.split_first() else { return false };
         let mut modifier = &self.components[whole].modifier;
-        for &name in path.iter().rev() {
+        for &id in below {
+            let name = self.components[id].name;
             if modifier.covered.contains(&name) {
                 return false;
             }
@@ -329,9 +295,4 @@ pub(super) fn add_prefixes(own: &mut ast::TypePrefixes, of_type: ast::TypePrefix
 
 pub(super) fn dimensions(subscripts: &[ast::Subscript], scope: ClassId) -> Vec<Dimension> {
     subscripts.iter().map(|subscript| Dimension { subscript: subscript.clone(), scope }).collect()
-}
-
-fn is_positive(dimension: &Dimension) -> bool {
-    let ast::Subscript::Expr(size) = &dimension.subscript else { return false };
-    matches!(size.kind, ast::ExprKind::Integer(size) if size > 0)
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use base::{Diagnostic, Name};
 use syntax::ast;
 
-use crate::instance::{ClassId, ClassMemberId, CompId, ComponentNode, Instances, Member};
+use crate::instance::{ClassId, ClassMember, ClassMemberId, CompId, ComponentNode, Instances, Member, MemberNode};
 use crate::library::DefId;
-use crate::modifier::{Modifier, merge};
+use crate::modifier::{Declaration, Modifier, Redeclare, merge};
 
 impl Instances {
     /// The element of that name which an inheriting class already has, when `id` is a base class: an element that is
@@ -41,17 +41,27 @@ impl Instances {
     }
 
     /// A base class declares a class that the class already has: with the modifiers of both ways of inheritance the two must
-    /// be the same.
+    /// be the same. Where one way only says more than the other, the class has what both say; where both ways redeclare the
+    /// class alike, what is replaced does not matter.
     pub(super) fn check_same_class(&mut self, id: ClassId, own: ClassMemberId, class: &Arc<ast::ClassDef>) {
         let modifier = self.modifier_of_duplicate(id, class.name.name);
         let (one, first) = self.declaration_text(Member::Class(own));
         let known = &self.members[own];
-        let is_same = one.is_none_or(|one| one == self.class_words(class))
-            && known.protected == class.prefixes.protected
-            && is_same_modifier(&known.modifier, &modifier);
-        if !is_same {
-            self.report_different(first, Some(class.name.span));
+        let is_same_text = one.is_none_or(|one| one == self.class_words(class));
+        let is_same_prefix = known.protected == class.prefixes.protected;
+        let is_same = is_same_modifier(&known.modifier, &modifier);
+        if is_same_text && is_same_prefix && is_same {
+            return;
         }
+        let is_replaced = self.are_redeclared_alike(own, class, &modifier);
+        let is_open = known.node == MemberNode::Unknown && agree(&known.modifier, &modifier);
+        if !(is_same_text || is_replaced) || !(is_same || is_open) {
+            return self.report_different(first, Some(class.name.span));
+        }
+        if is_open && !is_same {
+            self.members[own].modifier = merge(&known.modifier.clone(), &modifier, &mut Vec::new());
+        }
+        self.report(Box::new(different(first, Some(class.name.span))));
     }
 
     /// Notes that a base class declares a component that the class already has. With the modifiers of both ways of
@@ -92,12 +102,16 @@ impl Instances {
     pub(super) fn check_same(&mut self, one: Member, other: Member) {
         match (one, other) {
             (Member::Component(one), Member::Component(other)) => self.duplicates.push((one, other)),
-            (Member::Class(_), Member::Class(_)) => {
+            (Member::Class(own), Member::Class(inherited)) => {
+                let ClassMember { declaration, modifier, .. } = &self.members[inherited];
+                let is_replaced =
+                    declaration.as_ref().is_some_and(|class| self.are_redeclared_alike(own, class, modifier));
                 let ((one, first), (other, second)) = (self.declaration_text(one), self.declaration_text(other));
-                if let (Some(one), Some(other)) = (one, other)
-                    && one != other
-                {
-                    self.report_different(first, second);
+                match (one, other) {
+                    (Some(one), Some(other)) if one == other => {}
+                    (Some(_), Some(_)) if is_replaced => self.report(Box::new(different(first, second))),
+                    (Some(_), Some(_)) => self.report_different(first, second),
+                    _ => {}
                 }
             }
             _ => {
@@ -122,15 +136,26 @@ impl Instances {
     }
 
     fn report_different(&mut self, first: Option<base::Span>, second: Option<base::Span>) {
-        let mut diagnostic = Diagnostic::error("different-duplicates", "two elements of one name are not the same");
-        for span in [first, second].into_iter().flatten() {
-            diagnostic = diagnostic.at(span, "declared here");
-        }
-        self.report(Box::new(diagnostic.hint("rename one of them, or use `redeclare`").specification("7.1")));
+        self.report(Box::new(different(first, second).refused()));
     }
 
     fn words(&self, span: base::Span) -> String {
         self.libraries.sources.text(span).split_whitespace().collect()
+    }
+
+    /// Whether a class that is inherited twice is the same where redeclarations have replaced it on one way or on both.
+    fn are_redeclared_alike(&self, own: ClassMemberId, class: &ast::ClassDef, modifier: &Modifier) -> bool {
+        let known = &self.members[own];
+        let is_like = |redeclare: &Redeclare, declared: &ast::ClassDef| match &redeclare.declaration {
+            Declaration::Class(class) => self.class_words(class) == self.class_words(declared),
+            Declaration::Component(_) => false,
+        };
+        match (&known.modifier.redeclare, &modifier.redeclare) {
+            (Some(one), Some(other)) => one.is_written_as(other),
+            (Some(one), None) => is_like(one, class),
+            (None, Some(other)) => known.declaration.as_ref().is_some_and(|declared| is_like(other, declared)),
+            (None, None) => false,
+        }
     }
 
     /// The words of a class; of a short one only what it stands for.
@@ -198,6 +223,31 @@ impl Instances {
             },
         }
     }
+}
+
+/// Says that two elements of one name are not the same.
+fn different(first: Option<base::Span>, second: Option<base::Span>) -> Diagnostic {
+    let mut diagnostic = Diagnostic::breach("different-duplicates", "two elements of one name are not the same");
+    for span in [first, second].into_iter().flatten() {
+        diagnostic = diagnostic.at(span, "declared here");
+    }
+    diagnostic.hint("rename one of them, or use `redeclare`").specification("7.1")
+}
+
+/// Whether two modifiers do not contradict each other: what both say is the same.
+fn agree(a: &Modifier, b: &Modifier) -> bool {
+    let binding = match (&a.binding, &b.binding) {
+        (Some(a), Some(b)) => a.span == b.span || is_same_text(a.expr.as_ref(), b.expr.as_ref()),
+        _ => true,
+    };
+    let redeclaration = match (&a.redeclare, &b.redeclare) {
+        (Some(a), Some(b)) => a.is_written_as(b),
+        _ => true,
+    };
+    let elements = a.children.iter().all(|(name, child)| {
+        stacker::maybe_grow(64 * 1024, 1024 * 1024, || b.child(*name).is_none_or(|other| agree(child, other)))
+    });
+    binding && redeclaration && elements
 }
 
 /// Whether two modifiers say the same, in the same words. In which order they say it, and whether others may change it, does

@@ -29,7 +29,7 @@ impl Instances {
             && self.members[member].declaration.as_ref().is_some_and(|class| class.prefixes.replaceable)
         {
             let diagnostic =
-                Diagnostic::error("replaceable-base", format!("the base class `{}` is replaceable", first.name))
+                Diagnostic::breach("replaceable-base", format!("the base class `{}` is replaceable", first.name))
                     .at(extends.base.span, "used as a base class")
                     .hint("extend from a class that cannot be exchanged")
                     .specification("7.1.4");
@@ -41,7 +41,7 @@ impl Instances {
         };
         if inherited {
             let diagnostic =
-                Diagnostic::error("inherited-base", format!("the base class `{}` is itself inherited", first.name))
+                Diagnostic::breach("inherited-base", format!("the base class `{}` is itself inherited", first.name))
                     .at(extends.base.span, "found in another base class")
                     .specification("7.1.4");
             self.report(Box::new(diagnostic));
@@ -70,8 +70,18 @@ impl Instances {
         let (name, base_name) = (self.class_name(id), self.class_name(base));
         let text = format!("the {} `{name}` extends the {} `{base_name}`", kind, base_kind);
         let diagnostic =
-            Diagnostic::error("extends-kind", text).at(extends.base.span, "not allowed here").specification("7.1.3");
-        self.report(Box::new(diagnostic));
+            Diagnostic::breach("extends-kind", text).at(extends.base.span, "not allowed here").specification("7.1.3");
+        // An icon gives a picture and nothing else, whatever it is.
+        let is_plain =
+            matches!((kind, base_kind), (ast::ClassKind::Block, ast::ClassKind::Model)) || self.is_icon(base);
+        self.report(Box::new(if is_plain { diagnostic } else { diagnostic.refused() }));
+    }
+
+    /// Whether a class has no elements and no equations.
+    fn is_icon(&mut self, class: ClassId) -> bool {
+        self.classes[class].builtin.is_none()
+            && self.members(class).is_empty()
+            && crate::restrictions::is_like_a_package(self, class)
     }
 
     /// The modifiers that go on to base classes: those from outside over the redeclared elements of this class.

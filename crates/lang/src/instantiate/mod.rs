@@ -9,13 +9,14 @@ mod components;
 pub(crate) mod deselection;
 mod duplicates;
 mod extends;
+mod recursion;
 mod redeclaration;
 mod types;
 
 use std::sync::Arc;
 
 use base::{Diagnostic, IdVec, Name};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::ast;
 
 use self::deselection::Deselection;
@@ -42,6 +43,7 @@ impl Instances {
             deselected: Vec::new(),
             duplicates: Vec::new(),
             final_elements: Vec::new(),
+            endless: FxHashSet::default(),
             ignore_protection: false,
         };
         instances.new_class(Libraries::ROOT, None, None, Arc::default());
@@ -331,7 +333,7 @@ impl Instances {
         }
         self.check_visibility(&redeclare, declaration.prefixes.protected, declaration.name.span);
         if !declaration.prefixes.replaceable && !declaration.prefixes.redeclare {
-            let diagnostic = Diagnostic::error("not-replaceable", format!("the class `{name}` is not replaceable"))
+            let diagnostic = Diagnostic::breach("not-replaceable", format!("the class `{name}` is not replaceable"))
                 .at(redeclare.span, "redeclared here")
                 .at(declaration.name.span, "declared without `replaceable`")
                 .hint("declare it `replaceable`, or remove the redeclaration")
@@ -429,6 +431,14 @@ impl Instances {
                 Member::Class(_) => None,
             })
             .collect()
+    }
+
+    /// The full name of the class of external objects that this class is, or is another name for.
+    pub(crate) fn external_object_name(&mut self, class: ClassId) -> Name {
+        let bases = self.with_bases(class);
+        let is_predefined = |&part: &ClassId| self.classes[part].builtin == Some(Builtin::ExternalObject);
+        let own = bases.iter().position(is_predefined).and_then(|at| bases.get(at + 1)).unwrap_or(&class);
+        self.class_name(*own)
     }
 
     /// Whether a class is one of external objects (12.9.7).

@@ -8,7 +8,7 @@ use syntax::ast;
 
 use super::components::dimensions;
 use crate::instance::{ClassId, ClassMember, ClassMemberId, ComponentNode, Instances, Member, MemberNode, Outcome};
-use crate::interfaces::ToCheck;
+use crate::interfaces::{ToCheck, check_still_replaceable};
 use crate::modifier::{self, Declaration, Modifier, Redeclare, Spread, is_extension, merge};
 
 impl Instances {
@@ -23,7 +23,7 @@ impl Instances {
             if self.classes[id].members.contains_key(&name.name) {
                 continue;
             }
-            let mut diagnostic = Diagnostic::error(
+            let mut diagnostic = Diagnostic::breach(
                 "redeclare-nothing",
                 format!("`{}` is redeclared but no base class has it", name.name),
             )
@@ -31,7 +31,8 @@ impl Instances {
             .hint("remove `redeclare`, or extend from a class that declares it replaceable")
             .specification("7.3");
             if let Some(near) = self.nearest_member(id, name.name) {
-                diagnostic = diagnostic.hint(format!("did you mean `{near}`?"));
+                // What was to be replaced would stay as it is.
+                diagnostic = diagnostic.hint(format!("did you mean `{near}`?")).refused();
             }
             self.report(Box::new(diagnostic));
             match element {
@@ -73,7 +74,7 @@ impl Instances {
         }
         if node.type_prefixes.variability == ast::Variability::Constant {
             let diagnostic =
-                Diagnostic::error("redeclare-constant", format!("the constant `{}` is redeclared", node.name))
+                Diagnostic::breach("redeclare-constant", format!("the constant `{}` is redeclared", node.name))
                     .at(redeclare.span, "redeclared here")
                     .at(node.declaration.name.span, "declared here")
                     .specification("7.3.3");
@@ -82,7 +83,7 @@ impl Instances {
         // Sizes left open may be given by a redeclaration of anything.
         let open = node.dimensions.iter().any(|dimension| matches!(dimension.subscript, ast::Subscript::All(_)));
         if !node.prefixes.replaceable && !open {
-            let diagnostic = Diagnostic::error("not-replaceable", format!("`{}` is not replaceable", node.name))
+            let diagnostic = Diagnostic::breach("not-replaceable", format!("`{}` is not replaceable", node.name))
                 .at(redeclare.span, "redeclared here")
                 .at(node.declaration.name.span, "declared without `replaceable`")
                 .hint("declare it `replaceable`, or remove the redeclaration")
@@ -153,7 +154,7 @@ impl Instances {
         let is_replaceable = self.members[inherited].declaration.as_ref().is_some_and(|c| c.prefixes.replaceable);
         if !is_replaceable && let Some(class) = self.members[own].declaration.clone() {
             let diagnostic =
-                Diagnostic::error("not-replaceable", format!("the class `{}` is not replaceable", class.name.name))
+                Diagnostic::breach("not-replaceable", format!("the class `{}` is not replaceable", class.name.name))
                     .at(class.name.span, "extended here")
                     .specification("7.3.1");
             self.report(Box::new(diagnostic));
@@ -220,6 +221,8 @@ impl Instances {
             self.redeclarations.push(ToCheck { class: made, member, redeclare: Some(redeclare.clone()) });
             return Ok(made);
         }
+        let name = self.members[member].name;
+        check_still_replaceable(self, redeclare, name.as_str());
         let modifier = modifier::of_final_class(modifier);
         let parent = self.classes[class_scope].def;
         let def = self.libraries.definition_of(class, parent);
@@ -238,7 +241,7 @@ impl Instances {
             return;
         }
         let diagnostic =
-            Diagnostic::error("redeclare-visibility", "a redeclaration changes public to protected, or back")
+            Diagnostic::breach("redeclare-visibility", "a redeclaration changes public to protected, or back")
                 .at(redeclare.span, "redeclared here")
                 .at(declared, "declared here")
                 .specification("7.3");

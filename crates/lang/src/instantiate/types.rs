@@ -9,6 +9,7 @@ use syntax::ast;
 use super::components::{add_prefixes, dimensions};
 use crate::annotation;
 use crate::instance::{Builtin, ClassId, CompId, Dimension, Instances, Member, SimpleType};
+use crate::library::DefId;
 
 impl Instances {
     /// The dimensions and prefixes that short class definitions add: `connector C = input Real[3]`.
@@ -62,6 +63,11 @@ impl Instances {
                 None => return 0,
             }
         }
+    }
+
+    /// Whether the definition is `enumeration(:)`, which any enumeration may replace.
+    pub(crate) fn has_no_literals(&self, enumeration: DefId) -> bool {
+        matches!(self.libraries.get(enumeration).class.body, ast::ClassBody::Enumeration(None))
     }
 
     /// Whether a short class definition on the way adds dimensions or prefixes.

@@ -61,10 +61,8 @@ impl Expander<'_> {
             Operator::IsRoot | Operator::Rooted => {
                 let key = self.graph_node(&arguments[0])?;
                 let connected = &self.elaborator.connected;
-                let holds = match operator {
-                    Operator::IsRoot => connected.roots.contains(&key),
-                    _ => connected.rooted.contains(&key),
-                };
+                let nodes = if operator == Operator::IsRoot { &connected.roots } else { &connected.rooted };
+                let holds = key.is_some_and(|key| nodes.contains(&key));
                 return Ok(Symbolic::Scalar(self.exprs().boolean(holds)));
             }
             _ => {}
@@ -211,11 +209,13 @@ impl Expander<'_> {
     }
 
     /// A node of the graph of connections: a record, or an array of an overdetermined type, which its first element stands for.
-    fn graph_node(&mut self, expr: &Expr) -> Outcome<(CompId, Indices)> {
+    /// An array without elements is none.
+    fn graph_node(&mut self, expr: &Expr) -> Outcome<Option<(CompId, Indices)>> {
         let (component, sizes, mut all) = self.elements_of(expr)?;
         let is_type = matches!(self.elaborator.instances.component_type(component), Ok(ComponentType::Builtin { .. }));
         match all.first_mut() {
-            Some(indices) if sizes.is_empty() || is_type => Ok((component, std::mem::take(indices))),
+            Some(indices) if sizes.is_empty() || is_type => Ok(Some((component, std::mem::take(indices)))),
+            None if is_type => Ok(None),
             _ => Err(self.wrong_sizes(expr.span, "a single component is needed here")),
         }
     }

@@ -370,6 +370,9 @@ impl Expander<'_> {
             }
             return Err(self.not_constant(span, &format!("the variable `{name}`")));
         }
+        if variable.is_none() && self.elaborator.is_absent(component, indices) {
+            return Err(self.absent(component, &self.elaborator.instances.path(component), span));
+        }
         let (above, own) = indices.split_at(indices.len().saturating_sub(ty.rank));
         let value = match self.elaborator.value(component, above) {
             Ok(value) => value,

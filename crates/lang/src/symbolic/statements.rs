@@ -3,7 +3,7 @@
 
 use base::{Diagnostic, Span};
 use dae::expr::CompareOp;
-use dae::{ActionKind, ExprId, Node, VarId};
+use dae::{ActionKind, ExprId, Node, VarId, Variability};
 use rustc_hash::FxHashMap;
 
 use super::references::{Axis, Choice};
@@ -223,22 +223,49 @@ impl Expander<'_> {
     fn run_if(&mut self, branches: &[(Expr, Vec<Statement>)], otherwise: &[Statement]) -> Outcome<Flow> {
         let Some(((condition, body), rest)) = branches.split_first() else { return self.run(otherwise) };
         let test = self.scalar(condition)?;
-        match self.exprs().as_boolean(test) {
-            Some(true) => {
-                if self.finds_targets {
-                    let others = rest.iter().map(|(_, body)| body.as_slice());
-                    others.chain([otherwise]).for_each(|body| self.note_targets(body));
-                }
-                self.run(body)
-            }
-            Some(false) => {
-                if self.finds_targets {
-                    self.note_targets(body);
-                }
-                self.run_if(rest, otherwise)
-            }
-            None => self.branch(test, condition.span, &mut |e| e.run(body), &mut |e| e.run_if(rest, otherwise)),
+        if let Some(known) = self.exprs().as_boolean(test) {
+            return self.run_known(known, branches, otherwise);
         }
+        let both = |expander: &mut Self| {
+            expander.branch(test, condition.span, &mut |e| e.run(body), &mut |e| e.run_if(rest, otherwise))
+        };
+        if condition.variability > Variability::Parameter || self.mode != Mode::Flat || self.function.is_some() {
+            return both(self);
+        }
+        let before: State = (self.locals.clone(), self.assigned.clone());
+        let (stops, path_condition, actions) = ((self.broken, self.returned), self.path_condition, self.actions.len());
+        let joined = both(self);
+        // One branch makes no sense for the sizes of this instance: the condition chooses now.
+        if joined.is_err()
+            && let Ok(Some(known)) = self.evaluated_condition(condition)
+        {
+            (self.locals, self.assigned) = before;
+            ((self.broken, self.returned), self.path_condition) = (stops, path_condition);
+            self.actions.truncate(actions);
+            return self.run_known(known, branches, otherwise);
+        }
+        joined
+    }
+
+    /// The first branch, or the others, by a condition that is known.
+    fn run_known(
+        &mut self,
+        condition: bool,
+        branches: &[(Expr, Vec<Statement>)],
+        otherwise: &[Statement],
+    ) -> Outcome<Flow> {
+        let Some(((_, body), rest)) = branches.split_first() else { return self.run(otherwise) };
+        if condition {
+            if self.finds_targets {
+                let others = rest.iter().map(|(_, body)| body.as_slice());
+                others.chain([otherwise]).for_each(|body| self.note_targets(body));
+            }
+            return self.run(body);
+        }
+        if self.finds_targets {
+            self.note_targets(body);
+        }
+        self.run_if(rest, otherwise)
     }
 
     /// Counts what a branch that is never taken assigns among the variables of the section (11.1): they keep their values.

@@ -190,7 +190,7 @@ impl Typer<'_> {
         self.error(span, "wrong-arguments", format!("`{name}` takes {wanted}, not {count} arguments"))
     }
 
-    fn builtin_on(&mut self, name: Name, mut args: Vec<Expr>, span: Span) -> Expr {
+    pub(crate) fn builtin_on(&mut self, name: Name, mut args: Vec<Expr>, span: Span) -> Expr {
         let count = args.len();
         let variability = highest(&args);
         if let Some(op) = math(name.as_str()) {
@@ -229,6 +229,10 @@ impl Typer<'_> {
             ("min" | "max" | "sum" | "product", [only]) if only.ty.rank == 0 && !only.ty.is_unknown() => {
                 let message = format!("`{name}` needs an array, and this is a scalar");
                 self.error(only.span, "wrong-type", message)
+            }
+            ("min" | "max" | "sum" | "product", [only]) if matches!(only.ty.base, Base::String) => {
+                let message = format!("`{name}` of elements of type `String`");
+                self.error(only.span, "type-mismatch", message)
             }
             ("min", [_]) => self.whole(ArrayFunction::Min, args, 0, span),
             ("max", [_]) => self.whole(ArrayFunction::Max, args, 0, span),

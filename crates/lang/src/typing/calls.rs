@@ -319,6 +319,28 @@ impl Typer<'_> {
         );
     }
 
+    /// A function that calls an impure one is impure itself and has to say so; `pure` says the opposite (12.3). Functions that
+    /// say nothing are old.
+    fn check_impure_in_function(&mut self, name: Name, span: Span) {
+        let instances = &mut self.elaborator.instances;
+        let caller = instances.class(self.scope).instance;
+        let parts = instances.with_bases(caller);
+        let has = |purity: ast::Purity| parts.iter().any(|&part| instances.definition(part).purity == purity);
+        if self.declared_pure || has(ast::Purity::Impure) {
+            return;
+        }
+        let is_pure = has(ast::Purity::Pure);
+        let (caller, declared) = (instances.class_name(caller), instances.definition(caller).name.span);
+        let what = if is_pure { "the pure function" } else { "the function" };
+        let message = format!("{what} `{caller}` calls the impure function `{name}`");
+        let diagnostic = Diagnostic::breach("impure-call", message)
+            .at(span, "called here")
+            .at(declared, if is_pure { "declared `pure`" } else { "declared without `impure`" })
+            .hint("declare the function `impure`; `pure(…)` around the call says that it does not matter")
+            .specification("12.3");
+        self.report(if is_pure { diagnostic.refused() } else { diagnostic });
+    }
+
     /// A variable that is no parameter may not get its value from an impure function.
     pub(crate) fn check_pure_value(&mut self, declared: Variability) {
         if let Some((name, span)) = self.impure_call.take()
@@ -342,6 +364,9 @@ impl Typer<'_> {
             values.push(if known.is_given(input.local) { value } else { Expr { span, ..value } });
         }
         let extra = over.iter().max().copied().unwrap_or(0);
+        if signature.impure && self.context == super::Context::Function && !signature.outputs.is_empty() {
+            self.check_impure_in_function(signature.name, span);
+        }
         let variability = if signature.impure && self.context == super::Context::Model {
             // What gives nothing, such as `print`, is called for its effect: nothing in the model depends on how often.
             if !signature.outputs.is_empty() {
@@ -486,7 +511,7 @@ impl Typer<'_> {
     /// A number where an operator record is wanted becomes one by its constructor (14.3).
     fn converted_to_record(&mut self, value: &Expr, input: &SignatureInput) -> Option<Expr> {
         match &input.ty.base {
-            Base::Record(record) if record.is_operator && value.ty.rank == input.ty.rank => {
+            Base::Record(record) if record.operator.is_some() && value.ty.rank == input.ty.rank => {
                 self.implicit_constructor(record.class, value.clone())
             }
             _ => None,

@@ -511,7 +511,8 @@ pub fn unify(a: &Type, b: &Type) -> Option<Type> {
         (Base::Integer, Base::Real) | (Base::Real, Base::Integer) => Some(Type::new(Base::Real, a.rank)),
         (x, y) if x == y => Some(a.clone()),
         (Base::Record(x), Base::Record(y)) => {
-            let same = x.fields.len() == y.fields.len()
+            let same = x.operator == y.operator
+                && x.fields.len() == y.fields.len()
                 && x.fields.iter().all(|f| y.field(f.name).is_some_and(|at| unify(&f.ty, &y.fields[at].ty).is_some()));
             same.then(|| a.clone())
         }
@@ -531,11 +532,11 @@ pub fn fits(value: &Type, wanted: &Type) -> bool {
         (Base::Integer, Base::Real) => true,
         (x, y) if x == y => true,
         (Base::Record(x), Base::Record(y)) => {
-            y.fields.iter().all(|f| x.field(f.name).is_some_and(|at| fits(&x.fields[at].ty, &f.ty)))
+            x.operator == y.operator
+                && y.fields.iter().all(|f| x.field(f.name).is_some_and(|at| fits(&x.fields[at].ty, &f.ty)))
         }
         (Base::Function(_), Base::Function(_)) => true,
         (Base::Tuple(items), _) => items.first().is_some_and(|first| fits(first, wanted)),
-        (Base::Object(_), Base::Object(_)) => true,
         _ => false,
     }
 }

@@ -184,13 +184,12 @@ impl Typer<'_> {
         {
             let name = self.elaborator.instances.component(conditional).name;
             let diagnostic =
-                base::Diagnostic::error("conditional-use", format!("the conditional component `{name}` is used"))
+                base::Diagnostic::breach("conditional-use", format!("the conditional component `{name}` is used"))
                     .at(span, "used here")
                     .at(self.elaborator.instances.span(conditional), "declared with a condition")
                     .hint("a conditional component may only be connected; connections to it vanish with it")
                     .specification("4.4.5");
             self.report(diagnostic);
-            return wrong(span);
         }
         let skipped = reference.parts.len().saturating_sub(steps.len());
         let mut path = Reference { steps: Vec::with_capacity(steps.len()) };
@@ -206,7 +205,9 @@ impl Typer<'_> {
                 }
             };
             variability = variability.min(self.elaborator.component_variability(component, &ty));
-            if self.elaborator.instances.component(component).condition.is_some() && !self.connections {
+            if self.elaborator.instances.component(component).condition.is_some()
+                && self.context == super::Context::Function
+            {
                 return self.conditional_use(component, span);
             }
             if part.subscripts.len() > ty.rank {
@@ -252,9 +253,12 @@ impl Typer<'_> {
                 && expr.ty.base != *wanted
                 && !expr.ty.is_unknown()
             {
+                // The number of an element stands for it.
+                let is_number = matches!(expr.ty.base, Base::Integer);
                 let wanted = Type::new(wanted.clone(), 0).text();
                 let message = format!("this dimension has subscripts of type `{wanted}`, not `{}`", expr.ty.text());
-                self.error(expr.span, "type-mismatch", message);
+                let diagnostic = Diagnostic::breach("type-mismatch", message).at(expr.span, "").specification("10.5.1");
+                self.report(if is_number { diagnostic } else { diagnostic.refused() });
             }
         }
     }

@@ -40,9 +40,8 @@ impl Typer<'_> {
             return call;
         }
         // Arrays of operator records: element by element.
-        let element = Expr { ty: operand.ty.with_rank(0), ..operand.clone() };
         if operand.ty.rank > 0
-            && let Some(signature) = self.fitting(&candidates, &[&element])
+            && let Some(signature) = self.fitting(&candidates, &[&operand.ty.with_rank(0)], span)
         {
             return self.call_signature(&signature, vec![Argument { name: None, value: operand }], span);
         }
@@ -84,23 +83,36 @@ impl Typer<'_> {
         wrong(span)
     }
 
-    /// The one function that takes the operands as they are.
+    /// The call of the one function that takes the operands as they are.
     fn exact(&mut self, candidates: &[Arc<Signature>], operands: &[&Expr], span: Span) -> Option<Expr> {
-        let signature = self.fitting(candidates, operands)?;
+        let types: Vec<&Type> = operands.iter().map(|operand| &operand.ty).collect();
+        let signature = self.fitting(candidates, &types, span)?;
         let arguments = operands.iter().map(|&value| Argument { name: None, value: value.clone() }).collect();
         Some(self.call_signature(&signature, arguments, span))
     }
 
-    fn fitting(&self, candidates: &[Arc<Signature>], operands: &[&Expr]) -> Option<Arc<Signature>> {
-        let found = candidates.iter().find(|signature| {
-            signature.inputs.len() >= operands.len()
-                && signature.inputs.iter().zip(operands).all(|(input, operand)| fits(&operand.ty, &input.ty))
-                && signature.inputs[operands.len()..].iter().all(|input| input.default.is_some())
-        });
-        found.cloned()
+    /// The one function that takes operands of these types. Several are an error (14.4, 14.5).
+    fn fitting(&mut self, candidates: &[Arc<Signature>], operands: &[&Type], span: Span) -> Option<Arc<Signature>> {
+        let mut found = candidates.iter().filter(|signature| takes(signature, operands));
+        let first = found.next()?;
+        if let Some(second) = found.next() {
+            self.report_ambiguous(first, second, span);
+        }
+        Some(first.clone())
     }
 
-    /// One operand converted by a constructor of the other's record, so that a function fits.
+    fn report_ambiguous(&mut self, first: &Signature, second: &Signature, span: Span) {
+        let message = format!("both `{}` and `{}` take these arguments", first.name, second.name);
+        let mut diagnostic = Diagnostic::error("ambiguous-call", message).at(span, "called here");
+        for signature in [first, second] {
+            let place = self.elaborator.instances.definition(signature.class).name.span;
+            diagnostic = diagnostic.at(place, "one of them");
+        }
+        self.report(diagnostic.specification("14.4"));
+    }
+
+    /// One operand converted by a constructor of an operator record that a function takes in its place. There must be one way to
+    /// do so (14.4).
     fn with_conversion(
         &mut self,
         candidates: &[Arc<Signature>],
@@ -108,23 +120,36 @@ impl Typer<'_> {
         right: &Expr,
         span: Span,
     ) -> Option<Expr> {
-        let record = |e: &Expr| match &e.ty.base {
-            Base::Record(record) => Some(record.class),
-            _ => None,
-        };
-        if let Some(class) = record(left)
-            && record(right).is_none()
-        {
-            let right = self.implicit_constructor(class, right.clone())?;
-            return self.exact(candidates, &[left, &right], span);
+        let mut ways: Vec<(Arc<Signature>, Arc<Signature>, usize)> = Vec::new();
+        for signature in candidates.iter().filter(|signature| signature.inputs.len() >= 2) {
+            for (at, converted, other) in [(1, right, left), (0, left, right)] {
+                let input = &signature.inputs[at].ty;
+                let Base::Record(record) = &input.base else { continue };
+                let fits_other = fits(&other.ty, &signature.inputs[1 - at].ty)
+                    && matches!(other.ty.base, Base::Record(_))
+                    && converted.ty.rank == input.rank;
+                if !fits_other || !has_defaults(signature, 2) {
+                    continue;
+                }
+                for constructor in self.constructors_from(record.class, &converted.ty) {
+                    ways.push((signature.clone(), constructor, at));
+                }
+            }
         }
-        if let Some(class) = record(right)
-            && record(left).is_none()
-        {
-            let left = self.implicit_constructor(class, left.clone())?;
-            return self.exact(candidates, &[&left, right], span);
+        let mut ways = ways.into_iter();
+        let (signature, constructor, at) = ways.next()?;
+        if let Some((second, other_constructor, _)) = ways.next() {
+            match second.key == signature.key {
+                true => self.report_ambiguous(&constructor, &other_constructor, span),
+                false => self.report_ambiguous(&signature, &second, span),
+            }
         }
-        None
+        let mut operands = [left.clone(), right.clone()];
+        let place = operands[at].span;
+        let argument = Argument { name: None, value: operands[at].clone() };
+        operands[at] = self.call_signature(&constructor, vec![argument], place);
+        let arguments = operands.into_iter().map(|value| Argument { name: None, value }).collect();
+        Some(self.call_signature(&signature, arguments, span))
     }
 
     /// Arrays of operator records: element by element, or by the product of matrices.
@@ -156,25 +181,19 @@ impl Typer<'_> {
             Base::Record(_) => Some(side.clone()),
             _ => typer.implicit_constructor(record_type.class, side.clone()),
         };
-        let direct = candidates.iter().find(|s| {
-            s.inputs.len() >= 2
-                && fits(&left.ty.with_rank(0), &s.inputs[0].ty)
-                && fits(&right.ty.with_rank(0), &s.inputs[1].ty)
-        });
+        let direct = self.fitting(candidates, &[&left.ty.with_rank(0), &right.ty.with_rank(0)], span);
         let (signature, left, right) = match direct {
-            Some(signature) => (signature.clone(), left.clone(), right.clone()),
+            Some(signature) => (signature, left.clone(), right.clone()),
             None => {
                 let (left, right) = (convert_side(self, left)?, convert_side(self, right)?);
-                let signature = candidates.iter().find(|s| {
-                    s.inputs.len() >= 2
-                        && fits(&left.ty.with_rank(0), &s.inputs[0].ty)
-                        && fits(&right.ty.with_rank(0), &s.inputs[1].ty)
-                })?;
-                (signature.clone(), left, right)
+                let types = [&left.ty.with_rank(0), &right.ty.with_rank(0)];
+                (self.fitting(candidates, &types, span)?, left, right)
             }
         };
         if product {
-            let plus = self.candidates("'+'", &[&left, &right]).first()?.key;
+            let sum = result_of(&signature)?;
+            let plus = self.candidates("'+'", &[&left, &right]);
+            let plus = self.fitting(&plus, &[&sum, &sum], span)?.key;
             let rank = l + r - 2;
             let variability = left.variability.max(right.variability);
             let ty = Type::new(Base::Record(record_type), rank);
@@ -187,15 +206,20 @@ impl Typer<'_> {
 
     /// A value made a record by the one constructor that takes it (14.3).
     pub(super) fn implicit_constructor(&mut self, class: ClassId, value: Expr) -> Option<Expr> {
-        let constructors = self.elaborator.operator_functions(class, Name::new("'constructor'"));
-        let element = value.ty.with_rank(0);
-        let signature = constructors.iter().find(|signature| {
-            signature.inputs.first().is_some_and(|input| fits(&element, &input.ty))
-                && signature.inputs.iter().skip(1).all(|input| input.default.is_some())
-        })?;
-        let signature = signature.clone();
         let span = value.span;
+        let mut found = self.constructors_from(class, &value.ty).into_iter();
+        let signature = found.next()?;
+        if let Some(second) = found.next() {
+            self.report_ambiguous(&signature, &second, span);
+        }
         Some(self.call_signature(&signature, vec![Argument { name: None, value }], span))
+    }
+
+    /// The constructors of an operator record that take one value, or each element of one.
+    fn constructors_from(&mut self, class: ClassId, value: &Type) -> Vec<Arc<Signature>> {
+        let element = value.with_rank(0);
+        let constructors = self.elaborator.operator_functions(class, Name::new("'constructor'"));
+        constructors.into_iter().filter(|signature| takes(signature, &[&element])).collect()
     }
 
     /// `Complex(1, 2)`: the constructors first, then the record itself.
@@ -228,8 +252,8 @@ impl Typer<'_> {
         let mut matching = matching.into_iter().filter(|(_, as_they_are)| *as_they_are || !whole).map(|(s, _)| s);
         let first = matching.next();
         if let (Some(first), Some(second)) = (first, matching.next()) {
-            let message = format!("both `{}` and `{}` take these arguments", first.name, second.name);
-            return self.error(span, "ambiguous-call", message);
+            self.report_ambiguous(first, second, span);
+            return wrong(span);
         }
         let signature = match first {
             Some(signature) => signature.clone(),
@@ -247,7 +271,9 @@ impl Typer<'_> {
     /// `String(record, …)` by the operator `'String'`.
     pub(super) fn overloaded_string(&mut self, arguments: Vec<Argument>, span: Span) -> Expr {
         let candidates = self.candidates("'String'", &[&arguments[0].value]);
-        let Some(signature) = candidates.first().cloned() else {
+        let types: Vec<&Type> = arguments.iter().take_while(|a| a.name.is_none()).map(|a| &a.value.ty).collect();
+        let found = self.fitting(&candidates, &types, span);
+        let Some(signature) = found.or_else(|| candidates.first().cloned()) else {
             let message = format!("`String` of `{}`", arguments[0].value.ty.text());
             return self.error(span, "type-mismatch", message);
         };
@@ -268,8 +294,8 @@ impl Typer<'_> {
     pub(super) fn builtin_on_records(&mut self, name: Name, args: &[Expr], span: Span) -> Option<Expr> {
         let Some(Base::Record(record)) = args.first().map(|first| first.ty.base.clone()) else { return None };
         match (name.as_str(), args) {
-            ("sum", [array]) if record.is_operator => Some(self.record_sum(array.clone(), span)),
-            ("product", [array]) if record.is_operator => Some(self.record_product(array.clone(), span)),
+            ("sum", [array]) if record.operator.is_some() => Some(self.record_sum(array.clone(), span)),
+            ("product", [array]) if record.operator.is_some() => Some(self.record_product(array.clone(), span)),
             _ => None,
         }
     }
@@ -277,23 +303,23 @@ impl Typer<'_> {
     /// The product of the records of an array: a chain of `'*'`. There is no operator for that of none.
     fn record_product(&mut self, array: Expr, span: Span) -> Expr {
         let candidates = self.candidates("'*'", &[&array]);
-        let element = Expr { ty: array.ty.with_rank(0), ..array.clone() };
-        let Some(times) = self.fitting(&candidates, &[&element, &element]) else {
+        let element = array.ty.with_rank(0);
+        let Some(times) = self.fitting(&candidates, &[&element, &element], span) else {
             return self.error(span, "operator-type", format!("`product` of `{}`", array.ty.text()));
         };
-        let (variability, ty) = (array.variability, element.ty.clone());
+        let (variability, ty) = (array.variability, element);
         Expr { kind: Kind::RecordSum { plus: times.key, zero: None, array: Box::new(array) }, ty, variability, span }
     }
 
     /// The sum of the records of an array as a product with ones is not defined, so it is a chain of `'+'`.
     fn record_sum(&mut self, array: Expr, span: Span) -> Expr {
-        let plus = self.candidates("'+'", &[&array]).first().map(|signature| signature.key);
-        let Some(plus) = plus else {
+        let candidates = self.candidates("'+'", &[&array]);
+        let ty = array.ty.with_rank(0);
+        let Some(plus) = self.fitting(&candidates, &[&ty, &ty], span).map(|signature| signature.key) else {
             return self.error(span, "operator-type", format!("`sum` of `{}`", array.ty.text()));
         };
         let zero = self.record_zero(&array, span);
         let variability = array.variability;
-        let ty = array.ty.with_rank(0);
         Expr { kind: Kind::RecordSum { plus, zero: zero.map(Box::new), array: Box::new(array) }, ty, variability, span }
     }
 
@@ -328,10 +354,30 @@ impl Typer<'_> {
             return Some(convert(value, wanted));
         }
         match &wanted.base {
-            Base::Record(record) if record.is_operator && value.ty.rank == wanted.rank => {
+            Base::Record(record) if record.operator.is_some() && value.ty.rank == wanted.rank => {
                 self.implicit_constructor(record.class, value)
             }
             _ => None,
         }
+    }
+}
+
+/// Whether a function takes operands of these types and needs no more.
+fn takes(signature: &Signature, operands: &[&Type]) -> bool {
+    signature.inputs.len() >= operands.len()
+        && signature.inputs.iter().zip(operands).all(|(input, operand)| fits(operand, &input.ty))
+        && has_defaults(signature, operands.len())
+}
+
+/// Whether all inputs behind the first ones have defaults.
+fn has_defaults(signature: &Signature, first: usize) -> bool {
+    signature.inputs.iter().skip(first).all(|input| input.default.is_some())
+}
+
+/// The type of the one result.
+fn result_of(signature: &Signature) -> Option<Type> {
+    match signature.outputs.as_slice() {
+        [(_, only)] => Some(only.clone()),
+        _ => None,
     }
 }

@@ -1,5 +1,6 @@
 within Gyrator.Blocks;
 package Bases "What blocks have in common"
+  extends Icons.BasesFolder;
 
   partial block Frame "Frame with the name"
     annotation(Icon(graphics = {Text(extent = {{-150, 140}, {150, 100}}, textString = "%name", textColor = {0, 0, 255}),

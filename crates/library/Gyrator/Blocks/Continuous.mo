@@ -1,5 +1,6 @@
 within Gyrator.Blocks;
 package Continuous "Linear systems and controllers in continuous time"
+  extends Icons.Folder;
 
   block Integrator "Integral"
     extends Bases.OneInput;

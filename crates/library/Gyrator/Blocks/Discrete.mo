@@ -1,5 +1,6 @@
 within Gyrator.Blocks;
 package Discrete "Sampled systems: values change at regular instants only"
+  extends Icons.Folder;
 
   block Sampler "Sample and hold"
     extends Bases.Sampled;

@@ -1,5 +1,6 @@
 within Gyrator.Blocks;
 package Logical "Logical blocks: combinations, comparisons, memory"
+  extends Icons.Folder;
 
   block And "True while both inputs are"
     extends Bases.BooleanTwoInputs;

@@ -1,5 +1,6 @@
 within Gyrator.Blocks;
 package Math "Sums, products, limits"
+  extends Icons.Folder;
 
   block Gain "Multiplication with a constant"
     extends Bases.OneInput;

@@ -1,5 +1,6 @@
 within Gyrator.Blocks;
 package Sources "Signals that are functions of time"
+  extends Icons.SourcesFolder;
 
   block Constant "Constant signal"
     extends Bases.Source;

@@ -1,5 +1,6 @@
 within Gyrator.Blocks;
 package Tables "Characteristics given by points, linear between them"
+  extends Icons.Folder;
 
   function interpolate "Value of a broken line"
     input Real x[:] "Abscissas, in ascending order";

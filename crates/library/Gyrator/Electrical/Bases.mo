@@ -1,5 +1,6 @@
 within Gyrator.Electrical;
 package Bases "What electrical components have in common"
+  extends Icons.BasesFolder;
 
   partial model TwoPin "Component with two pins that stores no charge"
     Interfaces.Pin p "Positive pin" annotation(Placement(transformation(extent = {{-110, -10}, {-90, 10}})));

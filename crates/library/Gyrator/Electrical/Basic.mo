@@ -1,5 +1,6 @@
 within Gyrator.Electrical;
 package Basic "Ground, resistors, capacitors, inductors, transformers"
+  extends Icons.Folder;
 
   model Ground "Potential zero"
     Interfaces.Pin p "Pin" annotation(Placement(transformation(extent = {{-10, 90}, {10, 110}})));
@@ -47,7 +48,7 @@ package Basic "Ground, resistors, capacitors, inductors, transformers"
         Line(points = {{70, 0}, {90, 0}}, color = {0, 0, 255}),
         Line(points = {{-50, -50}, {50, 50}}, color = {191, 0, 0}, arrow = {Arrow.None, Arrow.Filled}),
         Line(points = {{0, -30}, {0, -90}}, color = {191, 0, 0}),
-        Text(extent = {{-150, -110}, {150, -140}}, textString = "R = %R")}),
+        Text(extent = {{-150, 85}, {150, 55}}, textString = "R = %R")}),
       Documentation(info = "<html>
 <p><i>u</i> = <i>R</i> (1 + <i>&alpha;</i> (<i>T</i> &minus; <i>T</i><sub>ref</sub>)) <i>i</i>. The power <i>u i</i> flows out of the heat port. It has the pins and the parameter <i>R</i> of
 <code>Resistor</code> and so may replace it.</p>
@@ -71,13 +72,14 @@ package Basic "Ground, resistors, capacitors, inductors, transformers"
   end Conductor;
 
   model VariableResistor "Resistance given by a signal"
-    extends Bases.TwoPin;
+    extends Bases.TwoPin annotation(IconMap(primitivesVisible = false));
     extends Bases.HeatLoss;
     Interfaces.RealInput R(unit = "Ohm") "Resistance" annotation(Placement(transformation(origin = {0, 110}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
   equation
     u = R*i;
     loss = u*i;
-    annotation(Icon(graphics = {Rectangle(extent = {{-70, 30}, {70, -30}}, lineColor = {0, 0, 255}, fillColor = {255, 255, 255}, fillPattern = FillPattern.Solid),
+    annotation(Icon(graphics = {Text(extent = {{-150, -100}, {150, -140}}, textString = "%name", textColor = {0, 0, 255}),
+        Rectangle(extent = {{-70, 30}, {70, -30}}, lineColor = {0, 0, 255}, fillColor = {255, 255, 255}, fillPattern = FillPattern.Solid),
         Line(points = {{-90, 0}, {-70, 0}}, color = {0, 0, 255}),
         Line(points = {{70, 0}, {90, 0}}, color = {0, 0, 255}),
         Line(points = {{0, 90}, {0, 30}}, color = {0, 0, 127})}),
@@ -123,6 +125,7 @@ package Basic "Ground, resistors, capacitors, inductors, transformers"
   equation
     u1 = L1*der(i1) + M*der(i2);
     u2 = M*der(i1) + L2*der(i2);
+    assert(M^2 <= L1*L2*(1 + 1e-12), "The mutual inductance is larger than sqrt(L1*L2): the coils would give energy that they do not have");
     annotation(Icon(graphics = {Rectangle(extent = {{-40, 60}, {-20, -60}}, lineColor = {0, 0, 255}, fillColor = {0, 0, 255}, fillPattern = FillPattern.Solid),
         Rectangle(extent = {{20, 60}, {40, -60}}, lineColor = {0, 0, 255}, fillColor = {0, 0, 255}, fillPattern = FillPattern.Solid),
         Line(points = {{-90, 60}, {-30, 60}}, color = {0, 0, 255}),

@@ -1,5 +1,6 @@
 within Gyrator.Electrical;
 package Ideal "Ideal switches: diodes, thyristors, contacts"
+  extends Icons.Folder;
 
   partial model IdealSwitch "Characteristic with two branches, blocking and conducting, followed by a curve parameter"
     extends Bases.TwoPin;
@@ -35,11 +36,12 @@ structure of the circuit then changes with it, and charge and flux are conserved
   end Diode;
 
   model Thyristor "Diode that begins to conduct when it is fired"
-    extends IdealSwitch(off(start = true, fixed = true));
+    extends IdealSwitch(off(start = true, fixed = true)) annotation(IconMap(primitivesVisible = false));
     Interfaces.BooleanInput fire "Begins to conduct while this is true" annotation(Placement(transformation(origin = {60, 110}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
   equation
     off = s < 0 or pre(off) and not fire;
-    annotation(Icon(graphics = {Polygon(points = {{-30, 40}, {30, 0}, {-30, -40}}, lineColor = {0, 0, 255}, fillColor = {255, 255, 255}, fillPattern = FillPattern.Solid),
+    annotation(Icon(graphics = {Text(extent = {{-150, -100}, {150, -140}}, textString = "%name", textColor = {0, 0, 255}),
+        Polygon(points = {{-30, 40}, {30, 0}, {-30, -40}}, lineColor = {0, 0, 255}, fillColor = {255, 255, 255}, fillPattern = FillPattern.Solid),
         Line(points = {{30, 40}, {30, -40}}, color = {0, 0, 255}),
         Line(points = {{-90, 0}, {90, 0}}, color = {0, 0, 255}),
         Line(points = {{30, 20}, {60, 60}, {60, 90}}, color = {255, 0, 255})}),
@@ -49,11 +51,12 @@ structure of the circuit then changes with it, and charge and flux are conserved
   end Thyristor;
 
   model GTO "Thyristor that also can be turned off"
-    extends IdealSwitch;
+    extends IdealSwitch annotation(IconMap(primitivesVisible = false));
     Interfaces.BooleanInput fire "May conduct while this is true" annotation(Placement(transformation(origin = {60, 110}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
   equation
     off = s < 0 or not fire;
-    annotation(Icon(graphics = {Polygon(points = {{-30, 40}, {30, 0}, {-30, -40}}, lineColor = {0, 0, 255}, fillColor = {255, 255, 255}, fillPattern = FillPattern.Solid),
+    annotation(Icon(graphics = {Text(extent = {{-150, -100}, {150, -140}}, textString = "%name", textColor = {0, 0, 255}),
+        Polygon(points = {{-30, 40}, {30, 0}, {-30, -40}}, lineColor = {0, 0, 255}, fillColor = {255, 255, 255}, fillPattern = FillPattern.Solid),
         Line(points = {{30, 40}, {30, -40}}, color = {0, 0, 255}),
         Line(points = {{-90, 0}, {90, 0}}, color = {0, 0, 255}),
         Line(points = {{30, 20}, {60, 60}, {60, 90}}, color = {255, 0, 255}),
@@ -64,11 +67,12 @@ structure of the circuit then changes with it, and charge and flux are conserved
   end GTO;
 
   model Switch "Contact that a signal closes"
-    extends IdealSwitch;
+    extends IdealSwitch annotation(IconMap(primitivesVisible = false));
     Interfaces.BooleanInput closed "Whether the contact is closed" annotation(Placement(transformation(origin = {0, 110}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
   equation
     off = not closed;
-    annotation(Icon(graphics = {Ellipse(extent = {{-48, 8}, {-32, -8}}, lineColor = {0, 0, 255}, fillColor = {255, 255, 255}, fillPattern = FillPattern.Solid),
+    annotation(Icon(graphics = {Text(extent = {{-150, -100}, {150, -140}}, textString = "%name", textColor = {0, 0, 255}),
+        Ellipse(extent = {{-48, 8}, {-32, -8}}, lineColor = {0, 0, 255}, fillColor = {255, 255, 255}, fillPattern = FillPattern.Solid),
         Line(points = {{-90, 0}, {-48, 0}}, color = {0, 0, 255}),
         Line(points = {{-34, 6}, {40, 40}}, color = {0, 0, 255}),
         Line(points = {{40, 0}, {90, 0}}, color = {0, 0, 255}),
@@ -96,7 +100,7 @@ structure of the circuit then changes with it, and charge and flux are conserved
       u2 = 0;
       n1.i = 0;
     end if;
-    annotation(Icon(graphics = {Text(extent = {{-150, 140}, {150, 100}}, textString = "%name", textColor = {0, 0, 255}),
+    annotation(Icon(graphics = {Text(extent = {{-150, -100}, {150, -140}}, textString = "%name", textColor = {0, 0, 255}),
         Ellipse(extent = {{-48, 8}, {-32, -8}}, lineColor = {0, 0, 255}, fillColor = {255, 255, 255}, fillPattern = FillPattern.Solid),
         Line(points = {{-90, 0}, {-48, 0}}, color = {0, 0, 255}),
         Line(points = {{-34, 6}, {40, 56}}, color = {0, 0, 255}),

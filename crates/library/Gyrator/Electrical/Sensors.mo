@@ -1,5 +1,6 @@
 within Gyrator.Electrical;
 package Sensors "Instruments that take up no power"
+  extends Icons.SensorsFolder;
 
   model Voltmeter "Voltage between two pins"
     Interfaces.Pin p "Positive pin" annotation(Placement(transformation(extent = {{-110, -10}, {-90, 10}})));
@@ -62,7 +63,7 @@ package Sensors "Instruments that take up no power"
     0 = p.i + n.i;
     reference.i = 0;
     y = p.i*(p.v - reference.v);
-    annotation(Icon(graphics = {Text(extent = {{-150, 140}, {150, 100}}, textString = "%name", textColor = {0, 0, 255}),
+    annotation(Icon(graphics = {Text(extent = {{20, 135}, {170, 105}}, textString = "%name", textColor = {0, 0, 255}, horizontalAlignment = TextAlignment.Left),
         Ellipse(extent = {{-60, 60}, {60, -60}}, lineColor = {0, 0, 0}, fillColor = {255, 255, 255}, fillPattern = FillPattern.Solid),
         Line(points = {{-90, 0}, {-60, 0}}, color = {0, 0, 255}),
         Line(points = {{60, 0}, {90, 0}}, color = {0, 0, 255}),

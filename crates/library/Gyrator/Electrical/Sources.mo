@@ -1,5 +1,6 @@
 within Gyrator.Electrical;
 package Sources "Voltages and currents that are given"
+  extends Icons.SourcesFolder;
 
   partial model VoltageSource "Voltage from p to n that does not depend on the current"
     extends Bases.TwoPin;
@@ -58,11 +59,16 @@ package Sources "Voltages and currents that are given"
   end SineVoltage;
 
   model SignalVoltage "Voltage given by a signal"
-    extends VoltageSource;
+    extends VoltageSource annotation(IconMap(primitivesVisible = false));
     Interfaces.RealInput v(unit = "V") "Voltage" annotation(Placement(transformation(origin = {0, 110}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
   equation
     u = v;
-    annotation(Icon(graphics = {Line(points = {{0, 90}, {0, 50}}, color = {0, 0, 127})}),
+    annotation(Icon(graphics = {Text(extent = {{-150, -100}, {150, -140}}, textString = "%name", textColor = {0, 0, 255}),
+        Ellipse(extent = {{-50, 50}, {50, -50}}, lineColor = {0, 0, 255}, fillColor = {255, 255, 255}, fillPattern = FillPattern.Solid),
+        Line(points = {{-90, 0}, {90, 0}}, color = {0, 0, 255}),
+        Text(extent = {{-90, 50}, {-50, 10}}, textString = "+"),
+        Text(extent = {{50, 50}, {90, 10}}, textString = "-"),
+        Line(points = {{0, 90}, {0, 50}}, color = {0, 0, 127})}),
       Documentation(info = "<html>
 <p><i>u</i> is the signal.</p>
 </html>"));
@@ -93,11 +99,17 @@ package Sources "Voltages and currents that are given"
   end SineCurrent;
 
   model SignalCurrent "Current given by a signal"
-    extends CurrentSource;
+    extends CurrentSource annotation(IconMap(primitivesVisible = false));
     Interfaces.RealInput c(unit = "A") "Current" annotation(Placement(transformation(origin = {0, 110}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
   equation
     i = c;
-    annotation(Icon(graphics = {Line(points = {{0, 90}, {0, 50}}, color = {0, 0, 127})}),
+    annotation(Icon(graphics = {Text(extent = {{-150, -100}, {150, -140}}, textString = "%name", textColor = {0, 0, 255}),
+        Ellipse(extent = {{-50, 50}, {50, -50}}, lineColor = {0, 0, 255}, fillColor = {255, 255, 255}, fillPattern = FillPattern.Solid),
+        Line(points = {{-90, 0}, {-50, 0}}, color = {0, 0, 255}),
+        Line(points = {{50, 0}, {90, 0}}, color = {0, 0, 255}),
+        Line(points = {{0, -50}, {0, 50}}, color = {0, 0, 255}),
+        Line(points = {{-90, 20}, {-60, 20}}, color = {0, 0, 255}, arrow = {Arrow.None, Arrow.Filled}),
+        Line(points = {{0, 90}, {0, 50}}, color = {0, 0, 127})}),
       Documentation(info = "<html>
 <p><i>i</i> is the signal.</p>
 </html>"));

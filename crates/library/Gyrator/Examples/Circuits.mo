@@ -1,7 +1,9 @@
 within Gyrator.Examples;
 package Circuits "Circuits with ideal switches"
+  extends Icons.ExamplesFolder;
 
   model TwoBranches "A sine drives a capacitor and an inductor, each over a resistor"
+    extends Icons.Example;
     Electrical.Sources.SineVoltage source(V = 10, f = 1) annotation(Placement(transformation(origin = {-60, 0}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
     Electrical.Basic.Resistor R1(R = 10) annotation(Placement(transformation(origin = {-20, 20}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
     Electrical.Basic.Capacitor C(C = 0.01, u(start = 0, fixed = true)) annotation(Placement(transformation(origin = {-20, -20}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
@@ -23,6 +25,7 @@ package Circuits "Circuits with ideal switches"
   end TwoBranches;
 
   model Rectifier "A diode charges a capacitor that a resistor discharges"
+    extends Icons.Example;
     Electrical.Sources.SineVoltage source(V = 1, f = 50) annotation(Placement(transformation(origin = {-70, 0}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
     Electrical.Basic.Resistor Ri(R = 10) annotation(Placement(transformation(extent = {{-50, 30}, {-30, 50}})));
     Electrical.Ideal.Diode diode annotation(Placement(transformation(extent = {{-10, 30}, {10, 50}})));
@@ -44,6 +47,7 @@ package Circuits "Circuits with ideal switches"
   end Rectifier;
 
   model SwitchCircuit "A contact beside a resistor and a capacitor that a current source feeds"
+    extends Icons.Example;
     Electrical.Sources.ConstantCurrent source(I = 1) annotation(Placement(transformation(origin = {-60, 0}, extent = {{-10, -10}, {10, 10}}, rotation = 90)));
     Electrical.Basic.Resistor R1(R = 100) annotation(Placement(transformation(origin = {-20, 0}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
     Electrical.Ideal.Switch contact annotation(Placement(transformation(extent = {{0, 30}, {20, 50}})));
@@ -67,6 +71,7 @@ package Circuits "Circuits with ideal switches"
   end SwitchCircuit;
 
   model ThyristorBridge "A bridge of four thyristors controls the current of a DC machine"
+    extends Icons.Example;
     parameter Units.Time period = 0.02 "Period of the mains";
     parameter Units.Time delay1 = 0.003 "Delay of the firing";
     Electrical.Sources.SineVoltage source(V = 100, f = 50) annotation(Placement(transformation(origin = {-80, 0}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
@@ -103,6 +108,7 @@ package Circuits "Circuits with ideal switches"
   end ThyristorBridge;
 
   model Chopper "A GTO chops the supply of a series machine; a diode carries the current meanwhile"
+    extends Icons.Example;
     Electrical.Sources.ConstantVoltage battery(V = 600) annotation(Placement(transformation(origin = {-70, 0}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
     Electrical.Ideal.GTO gto annotation(Placement(transformation(extent = {{-40, 30}, {-20, 50}})));
     Blocks.Sources.BooleanPulse pulses(period = 0.0025, width = 0.4) annotation(Placement(transformation(extent = {{-70, 70}, {-50, 90}})));
@@ -126,4 +132,29 @@ package Circuits "Circuits with ideal switches"
 <p>When the GTO turns off, the diode takes the current of the machine over at the same instant.</p>
 </html>"));
   end Chopper;
+
+  model MotorStart "An induction machine runs up directly on the mains, with a fan as its load"
+    extends Icons.Example;
+    Electrical.Sources.SineVoltage mains[3](each V = 325, each f = 50, phase = {0, -2*Units.pi/3, -4*Units.pi/3}) annotation(Placement(transformation(extent = {{-50, -10}, {-70, 10}})));
+    Electrical.Machines.InductionMachine machine(polePairs = 2, Rs = 0.5, Rr = 0.4, Ls = 0.06, Lr = 0.062, Lm = 0.058, J = 0.1,
+      i(each start = 0, each fixed = true), ir(each start = 0, each fixed = true)) annotation(Placement(transformation(extent = {{-10, -10}, {10, 10}})));
+    Rotational.Basic.Inertia fan(J = 0.2, phi(start = 0, fixed = true), w(start = 0, fixed = true)) annotation(Placement(transformation(extent = {{30, -10}, {50, 10}})));
+    Rotational.Basic.ExternalTorque air annotation(Placement(transformation(extent = {{90, -10}, {70, 10}})));
+    Electrical.Basic.Ground ground annotation(Placement(transformation(extent = {{-90, -40}, {-70, -20}})));
+  equation
+    air.tau = -1e-3*fan.w*abs(fan.w);
+    connect(mains[1].p, machine.a) annotation(Line(points = {{-50, 0}, {-30, 0}, {-30, 6}, {-10, 6}}, color = {0, 0, 255}));
+    connect(mains[2].p, machine.b) annotation(Line(points = {{-50, 0}, {-10, 0}}, color = {0, 0, 255}));
+    connect(mains[3].p, machine.c) annotation(Line(points = {{-50, 0}, {-30, 0}, {-30, -6}, {-10, -6}}, color = {0, 0, 255}));
+    connect(mains[1].n, ground.p) annotation(Line(points = {{-70, 0}, {-80, 0}, {-80, -20}}, color = {0, 0, 255}));
+    connect(mains[2].n, ground.p) annotation(Line(points = {{-70, 0}, {-80, 0}, {-80, -20}}, color = {0, 0, 255}));
+    connect(mains[3].n, ground.p) annotation(Line(points = {{-70, 0}, {-80, 0}, {-80, -20}}, color = {0, 0, 255}));
+    connect(machine.flange, fan.a) annotation(Line(points = {{10, 0}, {30, 0}}, color = {100, 100, 100}));
+    connect(fan.b, air.flange) annotation(Line(points = {{50, 0}, {70, 0}}, color = {100, 100, 100}));
+    annotation(experiment(StopTime = 1),
+      Documentation(info = "<html>
+<p>The torque oscillates with the frequency of the mains while the machine is at rest, passes its breakdown value and ends at that of the fan, a
+little below the synchronous speed of 1500 revolutions a minute.</p>
+</html>"));
+  end MotorStart;
 end Circuits;

@@ -1,7 +1,9 @@
 within Gyrator.Examples;
 package Domains "Small models of the other domains, and one of many domains at once"
+  extends Icons.ExamplesFolder;
 
   model HydraulicLift "A pump lifts a load; a check valve holds it when the pump stops"
+    extends Icons.Example;
     Rotational.Basic.PrescribedSpeed drive(w = if time < 2 then 100 else 0) annotation(Placement(transformation(origin = {-60, -60}, extent = {{-10, -10}, {10, 10}}, rotation = 90)));
     Hydraulic.Pump pump(D = 2e-6) annotation(Placement(transformation(extent = {{-70, -10}, {-50, 10}})));
     Hydraulic.Tank tank annotation(Placement(transformation(extent = {{-100, -40}, {-80, -20}})));
@@ -19,7 +21,7 @@ package Domains "Small models of the other domains, and one of many domains at o
     connect(drive.flange, pump.flange) annotation(Line(points = {{-60, -50}, {-60, -10}}, color = {100, 100, 100}));
     connect(tank.port, pump.a) annotation(Line(points = {{-90, -20}, {-90, 0}, {-70, 0}}, color = {0, 127, 255}));
     connect(pump.b, leak.a) annotation(Line(points = {{-50, 0}, {-44, 0}, {-44, 20}, {-76, 20}, {-76, 40}, {-70, 40}}, color = {0, 127, 255}));
-    connect(leak.b, tank.port) annotation(Line(points = {{-50, 40}, {-44, 40}, {-44, -14}, {-90, -14}, {-90, -20}}, color = {0, 127, 255}));
+    connect(leak.b, tank.port) annotation(Line(points = {{-50, 40}, {-38, 40}, {-38, -16}, {-90, -16}, {-90, -20}}, color = {0, 127, 255}));
     connect(pump.b, check1.a) annotation(Line(points = {{-50, 0}, {-30, 0}}, color = {0, 127, 255}));
     connect(check1.b, volume.port) annotation(Line(points = {{-10, 0}, {10, 0}, {10, 30}}, color = {0, 127, 255}));
     connect(volume.port, cylinder.a) annotation(Line(points = {{10, 30}, {34, 30}}, color = {0, 127, 255}));
@@ -32,6 +34,7 @@ package Domains "Small models of the other domains, and one of many domains at o
   end HydraulicLift;
 
   model WaterHeating "Water flows through a heated pipe; a controller keeps its temperature"
+    extends Icons.Example;
     Fluid.Basic.Ambient supply(p = 1.5e5, T = 283.15) annotation(Placement(transformation(extent = {{-90, -10}, {-70, 10}})));
     Fluid.Basic.Valve valve(mNominal = 0.1, dpNominal = 5e4, opening = if time < 60 then 1 else 0.5) annotation(Placement(transformation(extent = {{-55, -10}, {-35, 10}})));
     Fluid.Vessels.HeatedPipe pipe(n = 3, V = 1e-3, TStart = 283.15, pStart = 1.4e5) annotation(Placement(transformation(extent = {{-10, -10}, {10, 10}})));
@@ -56,6 +59,7 @@ package Domains "Small models of the other domains, and one of many domains at o
   end WaterHeating;
 
   model HeatedRoom "A radiator with a thermostat keeps a room warm"
+    extends Icons.Example;
     Heat.FixedTemperature outside(T = 273.15) annotation(Placement(transformation(extent = {{-90, -10}, {-70, 10}})));
     Heat.Conductor wall(G = 100) annotation(Placement(transformation(extent = {{-50, -10}, {-30, 10}})));
     Heat.Capacity room(C = 5e5, T(start = 285.15, fixed = true)) annotation(Placement(transformation(extent = {{-10, 10}, {10, 30}})));
@@ -75,6 +79,7 @@ package Domains "Small models of the other domains, and one of many domains at o
   end HeatedRoom;
 
   model Kinetics "Two reactions in a row: A to B to C"
+    extends Icons.Example;
     Chemical.Substance A(cStart = 1000, V = 1) annotation(Placement(transformation(extent = {{-90, -10}, {-70, 10}})));
     Chemical.Substance B(cStart = 1e-3, V = 1, mu0 = -1.5e4) annotation(Placement(transformation(origin = {0, 40}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
     Chemical.Substance C(cStart = 1e-3, V = 1, mu0 = -4e4) annotation(Placement(transformation(origin = {80, 0}, extent = {{-10, -10}, {10, 10}}, rotation = 180)));
@@ -100,7 +105,7 @@ package Domains "Small models of the other domains, and one of many domains at o
   equation
     connect(mount.supply, ignition.p) annotation(Line(points = {{-100, 0}, {-75, 0}, {-75, 20}, {-50, 20}}, color = {0, 0, 255}));
     connect(ignition.n, ground.p) annotation(Line(points = {{-30, 20}, {-20, 20}, {-20, -10}}, color = {0, 0, 255}));
-    connect(mount.oil, bearing.a) annotation(Line(points = {{-100, 0}, {-45, 0}, {-45, 20}, {10, 20}}, color = {0, 127, 255}));
+    connect(mount.oil, bearing.a) annotation(Line(points = {{-100, 0}, {-100, -36}, {0, -36}, {0, 20}, {10, 20}}, color = {0, 127, 255}));
     connect(bearing.b, sump.port) annotation(Line(points = {{30, 20}, {50, 20}, {50, -10}}, color = {0, 127, 255}));
     connect(mount.wall, ignition.heat) annotation(Line(points = {{-100, 0}, {-100, 5}, {-40, 5}, {-40, 10}}, color = {191, 0, 0}));
     annotation(Icon(graphics = {Text(extent = {{-150, 140}, {150, 100}}, textString = "%name", textColor = {0, 0, 255}),
@@ -111,6 +116,7 @@ package Domains "Small models of the other domains, and one of many domains at o
   end Engine;
 
   model AllConnectors "Power flows through connectors of all domains: from electricity over mechanics and hydraulics to heat"
+    extends Icons.Example;
     Electrical.Sources.ConstantVoltage battery(V = 24) annotation(Placement(transformation(origin = {-80, 40}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
     Electrical.Basic.Ground ground annotation(Placement(transformation(extent = {{-105, -30}, {-85, -10}})));
     Electrical.Machines.PermanentMagnetMachine motor(R = 1, L = 0.01, k = 0.2, J = 0.01) annotation(Placement(transformation(extent = {{-55, 30}, {-35, 50}})));
@@ -120,7 +126,7 @@ package Domains "Small models of the other domains, and one of many domains at o
     Rotational.Speed.FromAngle joint2 annotation(Placement(transformation(origin = {75, 60}, extent = {{-10, -10}, {10, 10}}, rotation = 180)));
     Rotational.Basic.Housing housing annotation(Placement(transformation(extent = {{85, 30}, {105, 50}})));
     Hydraulic.Pump pump(D = 1e-6) annotation(Placement(transformation(extent = {{-20, 10}, {0, 30}})));
-    Hydraulic.Tank tank annotation(Placement(transformation(extent = {{-50, -30}, {-30, -10}})));
+    Hydraulic.Tank tank annotation(Placement(transformation(extent = {{-34, -30}, {-14, -10}})));
     Hydraulic.LaminarResistance pipe(G = 1e-10) annotation(Placement(transformation(extent = {{15, 10}, {35, 30}})));
     Hydraulic.Tank tank2 annotation(Placement(transformation(extent = {{40, -10}, {60, 10}})));
     Electrical.Basic.HeatingResistor heater(R = 50, alpha = 0.001) annotation(Placement(transformation(origin = {-60, -40}, extent = {{-10, -10}, {10, 10}}, rotation = 180)));
@@ -137,7 +143,7 @@ package Domains "Small models of the other domains, and one of many domains at o
     connect(battery.p, motor.p) annotation(Line(points = {{-80, 50}, {-80, 56}, {-61, 56}, {-61, 46}, {-55, 46}}, color = {0, 0, 255}));
     connect(battery.n, motor.n) annotation(Line(points = {{-80, 30}, {-80, 24}, {-61, 24}, {-61, 34}, {-55, 34}}, color = {0, 0, 255}));
     connect(battery.n, ground.p) annotation(Line(points = {{-80, 30}, {-80, 10}, {-95, 10}, {-95, -10}}, color = {0, 0, 255}));
-    connect(battery.p, heater.p) annotation(Line(points = {{-80, 50}, {-80, 56}, {-44, 56}, {-44, -40}, {-50, -40}}, color = {0, 0, 255}));
+    connect(battery.p, heater.p) annotation(Line(points = {{-80, 50}, {-80, 56}, {-66, 56}, {-66, -12}, {-44, -12}, {-44, -40}, {-50, -40}}, color = {0, 0, 255}));
     connect(heater.n, battery.n) annotation(Line(points = {{-70, -40}, {-80, -40}, {-80, 30}}, color = {0, 0, 255}));
     connect(motor.flange, joint.a) annotation(Line(points = {{-35, 40}, {-27.5, 40}, {-27.5, 60}, {-20, 60}}, color = {100, 100, 100}));
     connect(joint.b, fan.a) annotation(Line(points = {{0, 60}, {10, 60}}, color = {100, 100, 100}));
@@ -145,10 +151,10 @@ package Domains "Small models of the other domains, and one of many domains at o
     connect(air.b, joint2.b) annotation(Line(points = {{60, 60}, {65, 60}}, color = {100, 100, 100}));
     connect(joint2.a, housing.flange) annotation(Line(points = {{85, 60}, {95, 60}, {95, 50}}, color = {100, 100, 100}));
     connect(motor.flange, pump.flange) annotation(Line(points = {{-35, 40}, {-29, 40}, {-29, 4}, {-10, 4}, {-10, 10}}, color = {100, 100, 100}));
-    connect(tank.port, pump.a) annotation(Line(points = {{-40, -10}, {-40, 20}, {-20, 20}}, color = {0, 127, 255}));
+    connect(tank.port, pump.a) annotation(Line(points = {{-24, -10}, {-24, 20}, {-20, 20}}, color = {0, 127, 255}));
     connect(pump.b, pipe.a) annotation(Line(points = {{0, 20}, {15, 20}}, color = {0, 127, 255}));
     connect(pipe.b, tank2.port) annotation(Line(points = {{35, 20}, {50, 20}, {50, 10}}, color = {0, 127, 255}));
-    connect(heater.heat, entropy.a) annotation(Line(points = {{-60, -30}, {-60, -24}, {-46, -24}, {-46, -70}, {-40, -70}}, color = {191, 0, 0}));
+    connect(heater.heat, entropy.a) annotation(Line(points = {{-60, -30}, {-60, -22}, {-40, -22}, {-40, -70}}, color = {191, 0, 0}));
     connect(entropy.b, wall.a) annotation(Line(points = {{-20, -70}, {-10, -70}}, color = {191, 0, 0}));
     connect(wall.b, body.port) annotation(Line(points = {{10, -70}, {30, -70}, {30, -60}}, color = {191, 0, 0}));
     connect(body.port, toAmbient.a) annotation(Line(points = {{30, -60}, {30, -90}, {35, -90}}, color = {191, 0, 0}));
@@ -165,6 +171,7 @@ package Domains "Small models of the other domains, and one of many domains at o
   end AllConnectors;
 
   model MountedEngine "The engine on its mount"
+    extends Icons.Example;
     Engine engine annotation(Placement(transformation(extent = {{10, -10}, {30, 10}})));
     Interfaces.EngineMount mount "Mount of the wing" annotation(Placement(transformation(extent = {{-30, -10}, {-10, 10}})));
     Electrical.Sources.ConstantVoltage battery(V = 28) annotation(Placement(transformation(origin = {-60, 40}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
@@ -173,10 +180,10 @@ package Domains "Small models of the other domains, and one of many domains at o
     Heat.FixedTemperature wing(T = 250) annotation(Placement(transformation(extent = {{-70, -70}, {-50, -50}})));
   equation
     connect(mount, engine.mount) annotation(Line(points = {{-20, 0}, {10, 0}}, color = {0, 0, 0}));
-    connect(battery.p, mount.supply) annotation(Line(points = {{-60, 50}, {-60, 25}, {-20, 25}, {-20, 0}}, color = {0, 0, 255}));
+    connect(battery.p, mount.supply) annotation(Line(points = {{-60, 50}, {-60, 58}, {-20, 58}, {-20, 0}}, color = {0, 0, 255}));
     connect(battery.n, ground.p) annotation(Line(points = {{-60, 30}, {-60, 20}}, color = {0, 0, 255}));
     connect(oil.port, mount.oil) annotation(Line(points = {{-50, -20}, {-35, -20}, {-35, 0}, {-20, 0}}, color = {0, 127, 255}));
-    connect(wing.port, mount.wall) annotation(Line(points = {{-50, -60}, {-35, -60}, {-35, 0}, {-20, 0}}, color = {191, 0, 0}));
+    connect(wing.port, mount.wall) annotation(Line(points = {{-50, -60}, {-20, -60}, {-20, 0}}, color = {191, 0, 0}));
     annotation(experiment(StopTime = 1),
       Documentation(info = "<html>
 <p>One connection of nested connectors joins pins, oil and heat.</p>

@@ -1,7 +1,9 @@
 within Gyrator.Examples;
 package FrictionAndImpact "Friction, backlash and impact: formulated by hand, and as equations alone; both compared"
+  extends Icons.ExamplesFolder;
 
   model HandMadeBlock "A block with dry friction, by the automaton"
+    extends Icons.Example;
     Translational.Basic.ExternalForce force(f = 6*sin(2*time)) annotation(Placement(transformation(extent = {{-70, -10}, {-50, 10}})));
     Translational.Basic.Mass block1(m = 2, s(start = 0, fixed = true), v(start = 0, fixed = true)) annotation(Placement(transformation(extent = {{-30, -10}, {-10, 10}})));
     Translational.Friction.DryFriction friction(f0 = 3, f1 = 0.5) annotation(Placement(transformation(extent = {{10, -10}, {30, 10}})));
@@ -17,6 +19,7 @@ package FrictionAndImpact "Friction, backlash and impact: formulated by hand, an
   end HandMadeBlock;
 
   model DeclarativeBlock "The same block, friction by its characteristic alone"
+    extends Icons.Example;
     Translational.Basic.ExternalForce force(f = 6*sin(2*time)) annotation(Placement(transformation(extent = {{-70, -10}, {-50, 10}})));
     Translational.Basic.Mass block1(m = 2, s(start = 0, fixed = true), v(start = 0)) annotation(Placement(transformation(extent = {{-30, -10}, {-10, 10}})));
     Translational.Ideal.DryFriction friction(f0 = 3, f1 = 0.5) annotation(Placement(transformation(extent = {{10, -10}, {30, 10}})));
@@ -32,6 +35,7 @@ package FrictionAndImpact "Friction, backlash and impact: formulated by hand, an
   end DeclarativeBlock;
 
   model BlocksCompared "Both formulations side by side"
+    extends Icons.Example;
     HandMadeBlock handMade annotation(Placement(transformation(extent = {{-50, -10}, {-30, 10}})));
     DeclarativeBlock declarative annotation(Placement(transformation(extent = {{30, -10}, {50, 10}})));
     Units.Position difference = handMade.block1.s - declarative.block1.s "Stays zero";
@@ -42,6 +46,7 @@ package FrictionAndImpact "Friction, backlash and impact: formulated by hand, an
   end BlocksCompared;
 
   model TwoBlocks "A block on a block on the ground, with friction between them, by the automaton"
+    extends Icons.Example;
     Translational.Basic.ExternalForce lowerForce(f = 12*sin(time)) annotation(Placement(transformation(extent = {{-90, -50}, {-70, -30}})));
     Translational.Basic.ExternalForce upperForce(f = 4*sin(2.3*time)) annotation(Placement(transformation(extent = {{-90, 30}, {-70, 50}})));
     Translational.Basic.Mass lower(m = 2, s(start = 0, fixed = true), v(start = 0, fixed = true)) annotation(Placement(transformation(extent = {{-50, -50}, {-30, -30}})));
@@ -63,6 +68,7 @@ package FrictionAndImpact "Friction, backlash and impact: formulated by hand, an
   end TwoBlocks;
 
   model DeclarativeTwoBlocks "The two blocks, friction by its characteristic alone"
+    extends Icons.Example;
     Translational.Basic.ExternalForce lowerForce(f = 12*sin(time)) annotation(Placement(transformation(extent = {{-90, -50}, {-70, -30}})));
     Translational.Basic.ExternalForce upperForce(f = 4*sin(2.3*time)) annotation(Placement(transformation(extent = {{-90, 30}, {-70, 50}})));
     Translational.Basic.Mass lower(m = 2, s(start = 0, fixed = true), v(start = 0)) annotation(Placement(transformation(extent = {{-50, -50}, {-30, -30}})));
@@ -84,6 +90,7 @@ package FrictionAndImpact "Friction, backlash and impact: formulated by hand, an
   end DeclarativeTwoBlocks;
 
   model TwoBlocksCompared "Both formulations of the two blocks side by side"
+    extends Icons.Example;
     TwoBlocks handMade annotation(Placement(transformation(extent = {{-50, -10}, {-30, 10}})));
     DeclarativeTwoBlocks declarative annotation(Placement(transformation(extent = {{30, -10}, {50, 10}})));
     Units.Position difference[2] = {handMade.lower.s - declarative.lower.s, handMade.upper.s - declarative.upper.s} "Stays zero";
@@ -94,6 +101,7 @@ package FrictionAndImpact "Friction, backlash and impact: formulated by hand, an
   end TwoBlocksCompared;
 
   model ElasticBacklash "Two inertias with play between stiff, damped stops"
+    extends Icons.Example;
     Rotational.Basic.ExternalTorque torque(tau = if time < 2 then 0 else -1) annotation(Placement(transformation(extent = {{-90, -10}, {-70, 10}})));
     Rotational.Basic.Inertia first(J = 1, phi(start = 0, fixed = true), w(start = 1, fixed = true)) annotation(Placement(transformation(extent = {{-50, -10}, {-30, 10}})));
     Rotational.Basic.ElasticBacklash backlash(play = 1, c = 1e6, d = 1500) annotation(Placement(transformation(extent = {{-10, -10}, {10, 10}})));
@@ -109,6 +117,7 @@ package FrictionAndImpact "Friction, backlash and impact: formulated by hand, an
   end ElasticBacklash;
 
   model RigidBacklash "Two inertias with play between rigid stops"
+    extends Icons.Example;
     Rotational.Basic.ExternalTorque torque(tau = if time < 2 then 0 else -1) annotation(Placement(transformation(extent = {{-90, -10}, {-70, 10}})));
     Rotational.Basic.Inertia first(J = 1, phi(start = 0, fixed = true), w(start = 1, fixed = true)) annotation(Placement(transformation(extent = {{-50, -10}, {-30, 10}})));
     Rotational.Ideal.Backlash backlash(play = 1) annotation(Placement(transformation(extent = {{-10, -10}, {10, 10}})));
@@ -124,6 +133,7 @@ package FrictionAndImpact "Friction, backlash and impact: formulated by hand, an
   end RigidBacklash;
 
   model BacklashCompared "Elastic and rigid stops side by side"
+    extends Icons.Example;
     ElasticBacklash elastic annotation(Placement(transformation(extent = {{-50, -10}, {-30, 10}})));
     RigidBacklash rigid annotation(Placement(transformation(extent = {{30, -10}, {50, 10}})));
     Units.AngularVelocity difference = elastic.second.w - rigid.second.w "Is small but for the duration of the impacts";
@@ -134,6 +144,7 @@ package FrictionAndImpact "Friction, backlash and impact: formulated by hand, an
   end BacklashCompared;
 
   model HandMadeBall "A ball whose velocity is set anew at each bounce"
+    extends Icons.Example;
     parameter Real e = 0.7 "Velocity after by velocity before a bounce";
     Units.Length h(start = 1, fixed = true) "Height";
     Units.Velocity v(start = 0, fixed = true) "Velocity";
@@ -150,6 +161,7 @@ package FrictionAndImpact "Friction, backlash and impact: formulated by hand, an
   end HandMadeBall;
 
   model DeclarativeBall "A weight above the ground, with a law of impact"
+    extends Icons.Example;
     Translational.Basic.Wall ground annotation(Placement(transformation(extent = {{-70, -10}, {-50, 10}})));
     Translational.Ideal.Impact impact(e = 0.7) annotation(Placement(transformation(extent = {{-20, -10}, {0, 10}})));
     Translational.Basic.Weight ball(m = 0.3, s(start = 1, fixed = true), v(start = 0, fixed = true)) annotation(Placement(transformation(extent = {{30, -10}, {50, 10}})));
@@ -163,6 +175,7 @@ package FrictionAndImpact "Friction, backlash and impact: formulated by hand, an
   end DeclarativeBall;
 
   model BallsCompared "Both balls side by side"
+    extends Icons.Example;
     HandMadeBall handMade annotation(Placement(transformation(extent = {{-50, -10}, {-30, 10}})));
     DeclarativeBall declarative annotation(Placement(transformation(extent = {{30, -10}, {50, 10}})));
     Units.Length difference = handMade.h - declarative.ball.s "Stays zero";

@@ -1,5 +1,6 @@
 within Gyrator.Examples;
 package Robots "Bodies in space"
+  extends Icons.ExamplesFolder;
 
   model Axis "Motor with gear and controller that turns a joint"
     parameter Units.Angle start = 0 "Angle at the start";
@@ -36,6 +37,7 @@ package Robots "Bodies in space"
   end Axis;
 
   model Arm "Robot arm with three driven joints"
+    extends Icons.Example;
     inner Mechanics3D.World world(down = {0, 0, -1}) annotation(Placement(transformation(extent = {{-100, -50}, {-80, -30}})));
     Mechanics3D.Joints.Revolute base(n = {0, 0, 1}, useFlange = true) annotation(Placement(transformation(extent = {{-70, -50}, {-50, -30}})));
     Mechanics3D.Parts.Rod column(r = {0, 0, 0.5}, m = 20, J = diagonal({0.4, 0.4, 0.1})) annotation(Placement(transformation(extent = {{-40, -50}, {-20, -30}})));
@@ -66,6 +68,7 @@ package Robots "Bodies in space"
   end Arm;
 
   model Chain "Rods on joints, each turned by 90 degrees against the one before"
+    extends Icons.Example;
     parameter Integer n(min = 1) = 30 "Number of rods";
     inner Mechanics3D.World world(g = 9.81) annotation(Placement(transformation(extent = {{-70, -10}, {-50, 10}})));
     Mechanics3D.Joints.Revolute joint[n](n = {if mod(k, 2) == 1 then {0, 0, 1} else {0, 1, 0} for k in 1:n}, each d = 0.1, each phi(start = 0, fixed = true), each w(start = 0, fixed = true)) annotation(Placement(transformation(extent = {{-30, -10}, {-10, 10}})));

@@ -1,10 +1,11 @@
 within Gyrator.Fluid;
 package Basic "Ambient, pipes, valves, pumps"
+  extends Icons.Folder;
 
   partial model TwoPorts "Component through which fluid flows and that stores none"
     replaceable package Medium = Media.Water constrainedby Media.Medium "Medium";
-    Interfaces.FluidPort a "Left port" annotation(Placement(transformation(extent = {{-110, -10}, {-90, 10}})));
-    Interfaces.FluidPort b "Right port" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
+    Interfaces.FluidPort a(medium = Medium.name) "Left port" annotation(Placement(transformation(extent = {{-110, -10}, {-90, 10}})));
+    Interfaces.FluidPort b(medium = Medium.name) "Right port" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
     Units.PressureDifference dp "Pressure of a minus that of b";
     Units.MassFlow m_flow "Mass flow from a to b";
   equation
@@ -25,7 +26,7 @@ package Basic "Ambient, pipes, valves, pumps"
     replaceable package Medium = Media.Water constrainedby Media.Medium "Medium";
     parameter Units.Pressure p = 1.01325e5 "Pressure";
     parameter Units.Temperature T = 293.15 "Temperature";
-    Interfaces.FluidPort port "Port" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
+    Interfaces.FluidPort port(medium = Medium.name) "Port" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
   equation
     port.p = p;
     port.h_outflow = Medium.enthalpy(p, T);
@@ -42,7 +43,7 @@ package Basic "Ambient, pipes, valves, pumps"
     replaceable package Medium = Media.Water constrainedby Media.Medium "Medium";
     parameter Units.MassFlow m_flow = 1 "Mass flow out of the source";
     parameter Units.Temperature T = 293.15 "Temperature";
-    Interfaces.FluidPort port "Port" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
+    Interfaces.FluidPort port(medium = Medium.name) "Port" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
   equation
     port.m_flow = -m_flow;
     port.h_outflow = Medium.enthalpy(port.p, T);
@@ -86,14 +87,15 @@ package Basic "Ambient, pipes, valves, pumps"
   end TurbulentPipe;
 
   model Valve "Turbulent resistance that a signal opens"
-    extends Adiabatic;
+    extends Adiabatic annotation(IconMap(primitivesVisible = false));
     parameter Units.MassFlow mNominal(min = 1e-60) = 1 "Mass flow of the open valve at the pressure loss dpNominal";
     parameter Units.PressureDifference dpNominal(min = 1e-60) = 1e4 "Pressure loss at the mass flow mNominal";
     parameter Units.PressureDifference dpSmall(min = 1e-60) = 1 "Below this pressure loss the flow becomes laminar";
     Interfaces.RealInput opening "Opening, from 0 to 1" annotation(Placement(transformation(origin = {0, 110}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
   equation
     m_flow = opening*mNominal*dp/(sqrt(dpNominal)*(dp^2 + dpSmall^2)^0.25);
-    annotation(Icon(graphics = {Polygon(points = {{-80, 50}, {0, 0}, {-80, -50}}, lineColor = {0, 127, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid),
+    annotation(Icon(graphics = {Text(extent = {{-150, -100}, {150, -140}}, textString = "%name", textColor = {0, 0, 255}),
+        Polygon(points = {{-80, 50}, {0, 0}, {-80, -50}}, lineColor = {0, 127, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid),
         Polygon(points = {{80, 50}, {0, 0}, {80, -50}}, lineColor = {0, 127, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid),
         Line(points = {{0, 90}, {0, 0}}, color = {0, 0, 127})}),
       Documentation(info = "<html>

@@ -1,5 +1,6 @@
 within Gyrator.Fluid;
 package Media "Equations of substances: density, enthalpy and viscosity as functions of pressure and temperature"
+  extends Icons.Folder;
 
   partial package Medium "What every medium offers"
     constant String name = "" "Name";

@@ -1,13 +1,14 @@
 within Gyrator.Fluid;
 package Vessels "Volumes that store mass and energy"
+  extends Icons.Folder;
 
   model MixedVolume "Well mixed volume with a heat port"
     replaceable package Medium = Media.Water constrainedby Media.Medium "Medium";
     parameter Units.Volume V = 1e-3 "Volume";
     parameter Units.Pressure pStart = 1.01325e5 "Pressure at the start";
     parameter Units.Temperature TStart = 293.15 "Temperature at the start";
-    Interfaces.FluidPort a "Left port" annotation(Placement(transformation(extent = {{-110, -10}, {-90, 10}})));
-    Interfaces.FluidPort b "Right port" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
+    Interfaces.FluidPort a(medium = Medium.name) "Left port" annotation(Placement(transformation(extent = {{-110, -10}, {-90, 10}})));
+    Interfaces.FluidPort b(medium = Medium.name) "Right port" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
     Interfaces.HeatPort heat "Heat through the wall" annotation(Placement(transformation(extent = {{-10, -110}, {10, -90}})));
     Units.Pressure p(start = pStart) "Pressure";
     Units.Temperature T(start = TStart) "Temperature";
@@ -35,7 +36,7 @@ package Vessels "Volumes that store mass and energy"
         Line(points = {{-90, 0}, {-70, 0}}, color = {0, 127, 255}),
         Line(points = {{70, 0}, {90, 0}}, color = {0, 127, 255}),
         Line(points = {{0, -70}, {0, -90}}, color = {191, 0, 0}),
-        Text(extent = {{-150, -110}, {150, -140}}, textString = "V = %V")}),
+        Text(extent = {{20, -110}, {170, -140}}, textString = "V = %V", horizontalAlignment = TextAlignment.Left)}),
       Documentation(info = "<html>
 <p>Balances of mass, d<i>m</i>/d<i>t</i> = &Sigma; mass flows, and energy, d<i>U</i>/d<i>t</i> = &Sigma; mass flow times enthalpy + heat flow, with <i>m</i> = <i>V &rho;</i>(<i>p</i>, <i>T</i>) and <i>U</i> = <i>m h</i> &minus; <i>p V</i>.</p>
 </html>"));
@@ -47,9 +48,10 @@ package Vessels "Volumes that store mass and energy"
     parameter Units.Length levelStart = 1 "Level at the start";
     parameter Units.Temperature TStart = 293.15 "Temperature at the start";
     parameter Units.Pressure pAmbient = 1.01325e5 "Pressure of the surroundings";
-    Interfaces.FluidPort port "Port at the bottom" annotation(Placement(transformation(extent = {{-10, -110}, {10, -90}})));
+    Interfaces.FluidPort port(medium = Medium.name) "Port at the bottom" annotation(Placement(transformation(extent = {{-10, -110}, {10, -90}})));
     Units.Length level "Level";
     Units.Temperature T(start = TStart) "Temperature";
+    Units.SpecificEnthalpy h "Specific enthalpy";
     Units.Mass m "Mass";
     Units.Energy H "Enthalpy";
     final parameter Units.Density d = Medium.density(Medium.pRef, TStart) "Density";
@@ -58,16 +60,18 @@ package Vessels "Volumes that store mass and energy"
     T = TStart;
   equation
     m = d*A*level;
-    H = m*Medium.enthalpy(pAmbient, T);
+    h = Medium.enthalpy(pAmbient, T);
+    H = m*h;
     der(m) = port.m_flow;
-    der(H) = port.m_flow*actualStream(port.h_outflow);
+    m*der(h) = port.m_flow*(actualStream(port.h_outflow) - h);
     port.p = pAmbient + d*Units.standardGravity*level;
-    port.h_outflow = Medium.enthalpy(pAmbient, T);
+    assert(level > 0, "The tank is empty");
+    port.h_outflow = h;
     annotation(Icon(graphics = {Text(extent = {{-150, 140}, {150, 100}}, textString = "%name", textColor = {0, 0, 255}),
         Line(points = {{-60, 80}, {-60, -80}, {60, -80}, {60, 80}}, color = {0, 127, 255}),
         Rectangle(extent = {{-60, 20}, {60, -80}}, lineColor = {0, 127, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid),
         Line(points = {{0, -80}, {0, -90}}, color = {0, 127, 255}),
-        Text(extent = {{-150, -110}, {150, -140}}, textString = "A = %A")}),
+        Text(extent = {{20, -110}, {170, -140}}, textString = "A = %A", horizontalAlignment = TextAlignment.Left)}),
       Documentation(info = "<html>
 <p><i>&rho; A</i> d<i>l</i>/d<i>t</i> is the mass flow, &nbsp; <i>p</i> = <i>p</i><sub>0</sub> + <i>&rho; g l</i>.</p>
 </html>"));
@@ -81,8 +85,8 @@ package Vessels "Volumes that store mass and energy"
     parameter Units.Radius r = 0.01 "Radius for the resistance";
     parameter Units.Pressure pStart = 1.01325e5 "Pressure at the start";
     parameter Units.Temperature TStart = 293.15 "Temperature at the start";
-    Interfaces.FluidPort a "Left port" annotation(Placement(transformation(extent = {{-110, -10}, {-90, 10}})));
-    Interfaces.FluidPort b "Right port" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
+    Interfaces.FluidPort a(medium = Medium.name) "Left port" annotation(Placement(transformation(extent = {{-110, -10}, {-90, 10}})));
+    Interfaces.FluidPort b(medium = Medium.name) "Right port" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
     Interfaces.HeatPort heat[n] "Heat through the wall" annotation(Placement(transformation(extent = {{-10, -110}, {10, -90}})));
     MixedVolume volume[n](redeclare each package Medium = Medium, each V = V/n, each pStart = pStart, each TStart = TStart) annotation(Placement(transformation(extent = {{-10, -10}, {10, 10}})));
     Basic.LaminarPipe pipe[n](redeclare each package Medium = Medium, each length = length/n, each r = r) annotation(Placement(transformation(extent = {{30, -10}, {50, 10}})));

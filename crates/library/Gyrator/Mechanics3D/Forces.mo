@@ -1,5 +1,6 @@
 within Gyrator.Mechanics3D;
 package Forces "Forces between frames"
+  extends Icons.Folder;
 
   model WorldForce "Force on a frame that signals give, resolved in the world"
     Interfaces.RealInput f[3](each unit = "N") "Force on the frame" annotation(Placement(transformation(extent = {{-120, -10}, {-100, 10}})));

@@ -1,5 +1,6 @@
 within Gyrator.Mechanics3D;
 package Joints "Joints: what motions they allow"
+  extends Icons.Folder;
 
   partial model Joint "Two frames"
     Frame a "Left frame" annotation(Placement(transformation(extent = {{-110, -10}, {-90, 10}})));
@@ -8,7 +9,7 @@ package Joints "Joints: what motions they allow"
   end Joint;
 
   model Revolute "Rotation about an axis"
-    extends Joint;
+    extends Joint annotation(IconMap(primitivesVisible = false));
     parameter Real n[3] = {0, 0, 1} "Axis, the same in both frames";
     parameter Units.RotationalDamping d = 0 "Damping, where there is no flange";
     parameter Boolean useFlange = false "Whether a flange drives the joint";
@@ -34,17 +35,19 @@ package Joints "Joints: what motions they allow"
       tau = -d*w;
     end if;
     loss = if useFlange then 0 else d*w^2;
-    annotation(Icon(graphics = {Rectangle(extent = {{-90, 50}, {-20, -50}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
+    annotation(Icon(graphics = {Text(extent = {{-150, -100}, {150, -140}}, textString = "%name", textColor = {0, 0, 255}),
+        Rectangle(extent = {{-90, 50}, {-20, -50}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
         Rectangle(extent = {{20, 50}, {90, -50}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
         Rectangle(extent = {{-20, 15}, {20, -15}}, lineColor = {0, 0, 0}, fillColor = {95, 95, 95}, fillPattern = FillPattern.Solid),
-        Text(extent = {{-150, -110}, {150, -140}}, textString = "%n")}),
+        Line(visible = useFlange, points = {{0, 90}, {0, 15}}, color = {100, 100, 100}),
+        Text(extent = {{-150, -60}, {150, -90}}, textString = "%n")}),
       Documentation(info = "<html>
 <p>The second frame is turned by <i>&phi;</i> about the axis. The torque along the axis is that of the flange, or of the damping; all others are constraints.</p>
 </html>"));
   end Revolute;
 
   model Prismatic "Motion along an axis"
-    extends Joint;
+    extends Joint annotation(IconMap(primitivesVisible = false));
     parameter Real n[3] = {1, 0, 0} "Axis, the same in both frames";
     parameter Units.Damping d = 0 "Damping, where there is no flange";
     parameter Boolean useFlange = false "Whether a flange drives the joint";
@@ -67,9 +70,11 @@ package Joints "Joints: what motions they allow"
       f = -d*v;
     end if;
     loss = if useFlange then 0 else d*v^2;
-    annotation(Icon(graphics = {Rectangle(extent = {{-90, 40}, {-10, -40}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
+    annotation(Icon(graphics = {Text(extent = {{-150, -100}, {150, -140}}, textString = "%name", textColor = {0, 0, 255}),
+        Rectangle(extent = {{-90, 40}, {-10, -40}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
         Rectangle(extent = {{-10, 20}, {90, -20}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
-        Text(extent = {{-150, -110}, {150, -140}}, textString = "%n")}),
+        Line(visible = useFlange, points = {{0, 90}, {0, 40}}, color = {0, 127, 0}),
+        Text(extent = {{-150, -60}, {150, -90}}, textString = "%n")}),
       Documentation(info = "<html>
 <p>The second frame is moved by <i>s</i> along the axis and not turned.</p>
 </html>"));

@@ -1,5 +1,6 @@
 within Gyrator.Mechanics3D;
 package Parts "Bodies and rigid connections"
+  extends Icons.Folder;
 
   model Translation "Rigid connection: the second frame is moved"
     parameter Units.Position r[3] = {1, 0, 0} "From a to b, resolved in a";

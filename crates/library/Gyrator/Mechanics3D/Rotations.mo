@@ -1,5 +1,6 @@
 within Gyrator.Mechanics3D;
 package Rotations "Functions of orientations"
+  extends Icons.Folder;
 
   function unit "Vector of length one"
     input Real v[3] "Vector";

@@ -1,5 +1,6 @@
 within Gyrator.Mechanics3D;
 package Sensors "Instruments"
+  extends Icons.SensorsFolder;
 
   model PositionSensor "Position of a frame, resolved in the world"
     Frame frame "Frame" annotation(Placement(transformation(extent = {{-110, -10}, {-90, 10}})));

@@ -1,5 +1,6 @@
 within Gyrator.Rotational;
 package Bases "What components of drive trains have in common"
+  extends Icons.BasesFolder;
 
   partial model TwoFlanges "Component with two flanges"
     Interfaces.Flange a "Left flange" annotation(Placement(transformation(extent = {{-110, -10}, {-90, 10}})));

@@ -1,5 +1,6 @@
 within Gyrator.Rotational;
 package Basic "Inertias, springs, dampers, backlash, housing, torques"
+  extends Icons.Folder;
 
   model Inertia "Shaft with a moment of inertia"
     extends Bases.TwoFlanges;
@@ -103,7 +104,7 @@ in addition while a stop is touched. <code>Ideal.Backlash</code> has rigid stops
     parameter Units.Angle phi0 = 0 "Angle of the housing";
   equation
     flange.phi = phi0;
-    annotation(Icon(graphics = {Text(extent = {{-150, 140}, {150, 100}}, textString = "%name", textColor = {0, 0, 255}),
+    annotation(Icon(graphics = {Text(extent = {{-150, -100}, {150, -140}}, textString = "%name", textColor = {0, 0, 255}),
         Line(points = {{0, 90}, {0, 20}}, color = {0, 0, 0}),
         Line(points = {{-60, 20}, {60, 20}}, color = {0, 0, 0}, thickness = 1),
         Line(points = {{-60, -10}, {-40, 20}}, color = {0, 0, 0}),

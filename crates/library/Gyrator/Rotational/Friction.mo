@@ -1,5 +1,6 @@
 within Gyrator.Rotational;
 package Friction "Friction by a finite automaton: the relative speed stays a state in every mode"
+  extends Icons.Folder;
 
   partial model Automaton "Coulomb friction: sliding, sticking, and the waiting between them"
     parameter Real peak(min = 1) = 1 "Largest static friction by sliding friction at standstill";
@@ -98,7 +99,7 @@ package Friction "Friction by a finite automaton: the relative speed stays a sta
   end Disks;
 
   model Clutch "Two shafts that disks press together"
-    extends Bases.TwoFlanges;
+    extends Bases.TwoFlanges annotation(IconMap(primitivesVisible = false));
     extends Disks;
     Units.Angle phi "Angle of a relative to b";
   equation
@@ -106,7 +107,8 @@ package Friction "Friction by a finite automaton: the relative speed stays a sta
     w = der(phi);
     a.tau = tau;
     b.tau = -tau;
-    annotation(Icon(graphics = {Rectangle(extent = {{-100, 10}, {-20, -10}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
+    annotation(Icon(graphics = {Text(extent = {{-150, -100}, {150, -140}}, textString = "%name", textColor = {0, 0, 255}),
+        Rectangle(extent = {{-100, 10}, {-20, -10}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
         Rectangle(extent = {{-20, 60}, {-6, -60}}, lineColor = {0, 0, 0}, fillColor = {150, 150, 150}, fillPattern = FillPattern.Solid),
         Rectangle(extent = {{6, 60}, {20, -60}}, lineColor = {0, 0, 0}, fillColor = {150, 150, 150}, fillPattern = FillPattern.Solid),
         Rectangle(extent = {{20, 10}, {100, -10}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
@@ -117,13 +119,14 @@ package Friction "Friction by a finite automaton: the relative speed stays a sta
   end Clutch;
 
   model Brake "Shaft that is pressed against the housing"
-    extends Bases.TwoFlanges;
+    extends Bases.TwoFlanges annotation(IconMap(primitivesVisible = false));
     extends Disks;
   equation
     a.phi = b.phi;
     w = der(a.phi);
     0 = a.tau + b.tau - tau;
-    annotation(Icon(graphics = {Rectangle(extent = {{-100, 10}, {100, -10}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
+    annotation(Icon(graphics = {Text(extent = {{-150, -100}, {150, -140}}, textString = "%name", textColor = {0, 0, 255}),
+        Rectangle(extent = {{-100, 10}, {100, -10}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
         Rectangle(extent = {{-20, 60}, {20, 20}}, lineColor = {0, 0, 0}, fillColor = {150, 150, 150}, fillPattern = FillPattern.Solid),
         Rectangle(extent = {{-20, -20}, {20, -60}}, lineColor = {0, 0, 0}, fillColor = {150, 150, 150}, fillPattern = FillPattern.Solid),
         Line(points = {{0, 90}, {0, 60}}, color = {0, 0, 127}),

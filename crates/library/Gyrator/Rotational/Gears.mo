@@ -1,5 +1,6 @@
 within Gyrator.Rotational;
 package Gears "Gears: without loss, by their ratios and numbers of teeth; with mesh loss"
+  extends Icons.Folder;
 
   model SpurGear "Ideal gear with a fixed ratio"
     extends Bases.TwoFlanges;

@@ -1,8 +1,9 @@
 within Gyrator.Rotational;
 package Ideal "Friction, clutches and backlash as equations alone: the structure changes with them"
+  extends Icons.Folder;
 
   model Clutch "Joins two shafts rigidly while it is engaged"
-    extends Bases.Slipping;
+    extends Bases.Slipping annotation(IconMap(primitivesVisible = false));
     Interfaces.BooleanInput engaged "Whether the shafts turn together" annotation(Placement(transformation(origin = {0, 110}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
   equation
     if engaged then
@@ -10,7 +11,8 @@ package Ideal "Friction, clutches and backlash as equations alone: the structure
     else
       tau = 0;
     end if;
-    annotation(Icon(graphics = {Rectangle(extent = {{-100, 10}, {-20, -10}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
+    annotation(Icon(graphics = {Text(extent = {{-150, -100}, {150, -140}}, textString = "%name", textColor = {0, 0, 255}),
+        Rectangle(extent = {{-100, 10}, {-20, -10}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
         Rectangle(extent = {{-20, 60}, {-6, -60}}, lineColor = {0, 0, 0}, fillColor = {150, 150, 150}, fillPattern = FillPattern.Solid),
         Rectangle(extent = {{6, 60}, {20, -60}}, lineColor = {0, 0, 0}, fillColor = {150, 150, 150}, fillPattern = FillPattern.Solid),
         Rectangle(extent = {{20, 10}, {100, -10}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
@@ -22,7 +24,7 @@ conserved.</p>
   end Clutch;
 
   model Brake "Holds a shaft while it is engaged"
-    extends Bases.TwoFlanges;
+    extends Bases.TwoFlanges annotation(IconMap(primitivesVisible = false));
     Interfaces.BooleanInput engaged "Whether the shaft is held" annotation(Placement(transformation(origin = {0, 110}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
     Units.AngularVelocity w "Angular velocity";
     Units.Torque tau "Torque of the brake";
@@ -35,7 +37,8 @@ conserved.</p>
     else
       tau = 0;
     end if;
-    annotation(Icon(graphics = {Rectangle(extent = {{-100, 10}, {100, -10}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
+    annotation(Icon(graphics = {Text(extent = {{-150, -100}, {150, -140}}, textString = "%name", textColor = {0, 0, 255}),
+        Rectangle(extent = {{-100, 10}, {100, -10}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
         Rectangle(extent = {{-20, 60}, {20, 20}}, lineColor = {0, 0, 0}, fillColor = {150, 150, 150}, fillPattern = FillPattern.Solid),
         Rectangle(extent = {{-20, -20}, {20, -60}}, lineColor = {0, 0, 0}, fillColor = {150, 150, 150}, fillPattern = FillPattern.Solid),
         Line(points = {{0, 90}, {0, 60}}, color = {255, 0, 255}),

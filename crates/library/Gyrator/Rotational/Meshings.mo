@@ -1,5 +1,6 @@
 within Gyrator.Rotational;
 package Meshings "Pairs of wheels on a carrier, of which every planetary gear can be built"
+  extends Icons.Folder;
 
   model OuterOuter "Two outer wheels that mesh, on a carrier"
     parameter Integer z1(min = 1) = 20 "Number of teeth of wheel 1";

@@ -1,5 +1,6 @@
 within Gyrator.Rotational;
 package Sensors "Instruments that take up no power"
+  extends Icons.SensorsFolder;
 
   partial model FlangeSensor "Sensor of what one flange does"
     Interfaces.Flange flange "Flange" annotation(Placement(transformation(extent = {{-110, -10}, {-90, 10}})));

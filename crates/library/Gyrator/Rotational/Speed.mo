@@ -1,5 +1,6 @@
 within Gyrator.Rotational;
 package Speed "Power drives: flanges that know the speed of a shaft, not its angle"
+  extends Icons.Folder;
 
   partial model TwoFlanges "Component with two flanges"
     Interfaces.SpeedFlange a "Left flange" annotation(Placement(transformation(extent = {{-110, -10}, {-90, 10}})));

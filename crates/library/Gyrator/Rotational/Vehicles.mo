@@ -1,5 +1,6 @@
 within Gyrator.Rotational;
 package Vehicles "Engine, torque converter and vehicle around a gearbox"
+  extends Icons.Folder;
 
   model Engine "Combustion engine: torque by throttle and speed, with a controller that keeps it idling"
     extends Bases.OneFlange;

@@ -1,5 +1,6 @@
 within Gyrator.Translational;
 package Bases "What sliding components have in common"
+  extends Icons.BasesFolder;
 
   partial model TwoFlanges "Component with two flanges"
     Interfaces.TranslationalFlange a "Left flange" annotation(Placement(transformation(extent = {{-110, -10}, {-90, 10}})));

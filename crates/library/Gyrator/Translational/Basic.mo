@@ -1,5 +1,6 @@
 within Gyrator.Translational;
 package Basic "Masses, springs, dampers, walls, forces, racks"
+  extends Icons.Folder;
 
   model Mass "Mass that slides"
     extends Bases.TwoFlanges;
@@ -106,10 +107,12 @@ package Basic "Masses, springs, dampers, walls, forces, racks"
   equation
     taut = s > length;
     f = if taut then c*(s - length) else 0;
+    assert(s > -length, "The rope would be taut the other way round: connect its flange b to the end at the larger position");
     annotation(Icon(graphics = {Line(points = {{-90, 0}, {-60, 0}, {-40, -20}, {-20, 0}, {0, -20}, {20, 0}, {40, -20}, {60, 0}, {90, 0}}, color = {0, 127, 0}),
         Text(extent = {{-150, -110}, {150, -140}}, textString = "length = %length")}),
       Documentation(info = "<html>
-<p><i>f</i> = <i>c</i> (<i>s</i> &minus; <i>l</i>) where <i>s</i> &gt; <i>l</i>, else 0. <code>Ideal.Rope</code> is rigid when taut.</p>
+<p><i>f</i> = <i>c</i> (<i>s</i> &minus; <i>l</i>) where <i>s</i> &gt; <i>l</i>, else 0. <code>Ideal.Rope</code> is rigid when taut.
+The end at the larger position is <i>b</i>: a load that hangs from a hook is connected to <i>a</i>.</p>
 </html>"));
   end ElasticRope;
 

@@ -1,5 +1,6 @@
 within Gyrator.Translational;
 package Friction "Dry friction by a finite automaton: the relative velocity stays a state in every mode"
+  extends Icons.Folder;
 
   model DryFriction "Dry and viscous friction between two flanges"
     extends Bases.Sliding;

@@ -1,5 +1,6 @@
 within Gyrator.Translational;
 package Ideal "Friction, ropes, stops and impacts as equations alone: the structure changes with them"
+  extends Icons.Folder;
 
   model DryFriction "Dry and viscous friction, described by its characteristic"
     extends Bases.Sliding;
@@ -43,10 +44,12 @@ package Ideal "Friction, ropes, stops and impacts as equations alone: the struct
     taut = slack < 0;
     length - s = if taut then 0 else slack*unitLength;
     f = if taut then -slack*unitForce else 0;
+    assert(s > -length, "The rope would be taut the other way round: connect its flange b to the end at the larger position");
     annotation(Icon(graphics = {Line(points = {{-90, 0}, {-60, 0}, {-40, -20}, {-20, 0}, {0, -20}, {20, 0}, {40, -20}, {60, 0}, {90, 0}}, color = {0, 127, 0}),
         Text(extent = {{-150, -110}, {150, -140}}, textString = "length = %length")}),
       Documentation(info = "<html>
-<p>Slack: <i>f</i> = 0. Taut: <i>s</i> = <i>l</i> and <i>f</i> &ge; 0. When it becomes taut, both ends get one velocity, and momentum is conserved.</p>
+<p>Slack: <i>f</i> = 0. Taut: <i>s</i> = <i>l</i> and <i>f</i> &ge; 0. When it becomes taut, both ends get one velocity, and momentum is conserved.
+The end at the larger position is <i>b</i>: a load that hangs from a hook is connected to <i>a</i>.</p>
 </html>"));
   end Rope;
 
@@ -89,6 +92,8 @@ package Ideal "Friction, ropes, stops and impacts as equations alone: the struct
     Units.Force f "Force of the ground";
     Boolean below "Whether b is below the ground";
     Boolean impact "Whether it hits the ground now";
+  initial equation
+    assert(s > -1e-9, "What falls begins below the ground: connect it to flange b, and the ground to flange a");
   equation
     s = b.s - a.s;
     v = der(s);
@@ -106,7 +111,8 @@ package Ideal "Friction, ropes, stops and impacts as equations alone: the struct
         Line(points = {{0, -30}, {0, 60}}, color = {0, 127, 0}, arrow = {Arrow.None, Arrow.Filled}),
         Text(extent = {{-150, -110}, {150, -140}}, textString = "e = %e")}),
       Documentation(info = "<html>
-<p>At the instant at which the distance becomes negative, <i>v</i> = &minus;<i>e v</i> holds, else <i>f</i> = 0. The impulse follows from the balance of momentum of what is connected.</p>
+<p>At the instant at which the distance becomes negative, <i>v</i> = &minus;<i>e v</i> holds, else <i>f</i> = 0. The impulse follows from the balance of momentum of what is connected.
+The ground is connected to <i>a</i>, what falls to <i>b</i>.</p>
 </html>"));
   end Impact;
 end Ideal;

@@ -10,8 +10,7 @@ use crate::StateSpace;
 
 /// The model, under a name.
 pub fn modelica<T: Cell>(system: &StateSpace<T>, name: &str) -> String {
-    let mut taken: HashSet<String> =
-        system.parameters.iter().map(|parameter| parameter.name.trim_matches('\'').to_owned()).collect();
+    let mut taken: HashSet<String> = system.parameters.iter().map(|parameter| parameter.name.clone()).collect();
     let states: Vec<String> = system.states.iter().map(|state| unique(&state.name, &mut taken)).collect();
     let inputs: Vec<String> = system.inputs.iter().map(|signal| unique(&signal.name, &mut taken)).collect();
     let outputs: Vec<String> = system.outputs.iter().map(|signal| unique(&signal.name, &mut taken)).collect();
@@ -79,28 +78,60 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// An output that is a state needs a name of its own.
-fn unique(name: &str, taken: &mut HashSet<String>) -> String {
-    let mut candidate = name.to_owned();
+/// A name as an identifier that is not taken yet: an output that is a state needs a name of its own.
+pub fn unique(name: &str, taken: &mut HashSet<String>) -> String {
+    let mut candidate = identifier(name);
     let mut number = 1;
     while !taken.insert(candidate.clone()) {
         number += 1;
-        candidate = format!("{name}_{number}");
+        candidate = numbered(name, number);
     }
-    identifier(&candidate)
+    candidate
+}
+
+/// A name with a number behind it.
+fn numbered(name: &str, number: usize) -> String {
+    match quoted_identifier(name) {
+        Some(inner) => format!("'{inner}_{number}'"),
+        None => identifier(&format!("{name}_{number}")),
+    }
+}
+
+/// What stands between the quotes of a single quoted identifier.
+fn quoted_identifier(name: &str) -> Option<&str> {
+    let inner = name.strip_prefix('\'')?.strip_suffix('\'')?;
+    let mut is_escaped = false;
+    for c in inner.chars() {
+        if !is_written(c) || c == '\'' && !is_escaped {
+            return None;
+        }
+        is_escaped = c == '\\' && !is_escaped;
+    }
+    (!inner.is_empty() && !is_escaped).then_some(inner)
+}
+
+/// Whether a character may stand between quotes.
+fn is_written(c: char) -> bool {
+    c.is_ascii_graphic() || c == ' '
 }
 
 /// A name as an identifier, quoted where it has to be.
-pub fn identifier(name: &str) -> String {
+fn identifier(name: &str) -> String {
     let first = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
     if first && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !base::is_reserved(name) {
         return name.to_owned();
     }
-    // What may not stand between quotes becomes an underscore.
-    let inner: String = name
-        .chars()
-        .map(|c| if c.is_ascii_graphic() && c != '\'' && c != '\\' || c == ' ' { c } else { '_' })
-        .collect();
+    if quoted_identifier(name).is_some() {
+        return name.to_owned();
+    }
+    let mut inner = String::new();
+    for c in name.chars() {
+        match c {
+            '\'' | '\\' => inner.extend(['\\', c]),
+            // What may not stand between quotes becomes an underscore.
+            c => inner.push(if is_written(c) { c } else { '_' }),
+        }
+    }
     format!("'{inner}'")
 }
 
@@ -128,5 +159,29 @@ mod tests {
             end Linear;
         "#]]
         .assert_eq(&modelica(&system, "Linear"));
+    }
+
+    /// Each of these is an identifier that no other one of them has.
+    #[test]
+    fn names_with_quotes_stay_apart() {
+        let names =
+            ["'x\\'y'", "'x__y'", "a.b", "'a.b'", "'a.b'", "a.'x y'", "a.'x_y'", "x", "x", "'it''s'", "é", "ü", "'"];
+        let mut taken = HashSet::new();
+        let found: Vec<String> = names.iter().map(|name| unique(name, &mut taken)).collect();
+        expect![[r#"
+            'x\'y'
+            'x__y'
+            'a.b'
+            'a.b_2'
+            'a.b_3'
+            'a.\'x y\''
+            'a.\'x_y\''
+            x
+            x_2
+            '\'it\'\'s\''
+            '_'
+            '__2'
+            '\''"#]]
+        .assert_eq(&found.join("\n"));
     }
 }

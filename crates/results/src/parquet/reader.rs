@@ -39,7 +39,7 @@ pub(crate) fn read(path: &Path, bytes: &[u8], wanted: &dyn Fn(&str) -> bool) -> 
     Ok(Trajectories { time: time_values, time_name, variables })
 }
 
-fn footer(bytes: &[u8]) -> Option<Value<'_>> {
+pub(crate) fn footer(bytes: &[u8]) -> Option<Value<'_>> {
     let rest = bytes.strip_suffix(MAGIC)?;
     let (rest, length) = rest.split_last_chunk::<4>()?;
     let start = rest.len().checked_sub(u32::from_le_bytes(*length) as usize)?;

@@ -16,15 +16,6 @@ impl Scale {
     pub(crate) fn place(self, value: f64) -> f64 {
         if self == Self::Logarithmic { value.log10() } else { value }
     }
-
-    /// As the page that zooms knows it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Linear => "linear",
-            Self::Logarithmic => "logarithmic",
-            Self::Degrees => "degrees",
-        }
-    }
 }
 
 /// The ends are places: logarithms on a logarithmic axis.

@@ -1,18 +1,7 @@
 //! Cuts curves at the edges of a panel (Liang and Barsky 1984): a curve that runs to infinity must not be drawn there.
 
-/// Runs of points between 0 and 1 in both directions, and by `around` beyond that, from runs of any points.
-pub fn clipped(mut runs: Vec<Vec<(f64, f64)>>, around: f64) -> Vec<Vec<(f64, f64)>> {
-    let width = 1.0 + 2.0 * around;
-    if around == 0.0 {
-        return clipped_to_unit(runs);
-    }
-    runs.iter_mut().flatten().for_each(|(x, y)| (*x, *y) = ((*x + around) / width, (*y + around) / width));
-    let mut runs = clipped_to_unit(runs);
-    runs.iter_mut().flatten().for_each(|(x, y)| (*x, *y) = (*x * width - around, *y * width - around));
-    runs
-}
-
-fn clipped_to_unit(runs: Vec<Vec<(f64, f64)>>) -> Vec<Vec<(f64, f64)>> {
+/// Runs of points between 0 and 1 in both directions, from runs of any points.
+pub fn clipped(runs: Vec<Vec<(f64, f64)>>) -> Vec<Vec<(f64, f64)>> {
     let inside = |point: &(f64, f64)| (0.0..=1.0).contains(&point.0) && (0.0..=1.0).contains(&point.1);
     if runs.iter().flatten().all(inside) {
         return runs;
@@ -73,8 +62,8 @@ mod tests {
     #[test]
     fn a_curve_leaves_and_comes_back() {
         let run = vec![(0.5, 0.5), (0.5, 1.5), (0.75, 1.5), (0.75, 0.5)];
-        assert_eq!(clipped(vec![run], 0.0), [[(0.5, 0.5), (0.5, 1.0)], [(0.75, 1.0), (0.75, 0.5)]]);
-        assert_eq!(clipped(vec![vec![(-1.0, -1.0), (2.0, 2.0)]], 0.0).len(), 1);
-        assert!(clipped(vec![vec![(-1.0, 0.5), (-0.1, 3.0)], vec![(2.0, 0.0)]], 0.0).is_empty());
+        assert_eq!(clipped(vec![run]), [[(0.5, 0.5), (0.5, 1.0)], [(0.75, 1.0), (0.75, 0.5)]]);
+        assert_eq!(clipped(vec![vec![(-1.0, -1.0), (2.0, 2.0)]]).len(), 1);
+        assert!(clipped(vec![vec![(-1.0, 0.5), (-0.1, 3.0)], vec![(2.0, 0.0)]]).is_empty());
     }
 }

@@ -1,30 +1,34 @@
 //! A figure as SVG.
 //!
-//! The curves of a panel stand in a nested `svg` element with a view box of its own, so that the HTML page zooms by
-//! changing that view box alone; the strokes keep their width.
+//! The page that zooms finds what it moves by classes, and its style sheet gives the same elements other colours in the dark.
 
 use std::fmt::Write as _;
 
-use super::layout::{Layout, PlacedCurve, PlacedPanel, TEXT_SIZE, layout};
-use super::{Figure, Shape};
+use super::colours::hexadecimal;
+use super::layout::{
+    Frame, Layout, LegendEntry, PlacedBand, PlacedCurve, PlacedKey, PlacedPanel, SHADES, Sign, Subject, TEXT_SIZE,
+    TITLE_SIZE, layout,
+};
+use super::{Figure, Shape, Side};
 
 /// A picture of its own.
 pub fn svg(figure: &Figure) -> String {
-    draw(&layout(figure, 1))
+    draw(&layout(figure))
 }
 
 pub(super) fn draw(layout: &Layout) -> String {
     let (width, height) = (layout.width, layout.height);
+    let family = vector::FAMILY;
     let mut out = format!(
-        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui, sans-serif" font-size="{TEXT_SIZE}" fill="#333">
-<rect width="100%" height="100%" fill="#fff"/>
+        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="{family}" font-size="{TEXT_SIZE}" fill="#333">
+<rect class="paper" width="100%" height="100%" fill="#fff"/>
 "##
     );
     if !layout.title.is_empty() {
         let title = escape(&layout.title);
         let _ = writeln!(
             out,
-            r##"<text x="{}" y="22" font-size="15" font-weight="600" text-anchor="middle">{title}</text>"##,
+            r##"<text x="{}" y="22" font-size="{TITLE_SIZE}" font-weight="700" text-anchor="middle">{title}</text>"##,
             width / 2.0
         );
     }
@@ -48,13 +52,11 @@ fn draw_panel(out: &mut String, panel: &PlacedPanel) {
     let frame = &panel.frame;
     let _ = writeln!(
         out,
-        r##"<g class="panel" data-x="{} {}" data-y="{} {}" data-scales="{} {}" data-frame="{:.1} {:.1} {:.1} {:.1}" data-lowest="{}">"##,
+        r##"<g class="panel" data-x="{} {}" data-y="{} {}" data-frame="{:.1} {:.1} {:.1} {:.1}" data-lowest="{}">"##,
         panel.x.low,
         panel.x.high,
         panel.y.low,
         panel.y.high,
-        panel.x.scale.name(),
-        panel.y.scale.name(),
         frame.left,
         frame.top,
         frame.width,
@@ -64,34 +66,31 @@ fn draw_panel(out: &mut String, panel: &PlacedPanel) {
     draw_ticks(out, panel);
     let _ = writeln!(
         out,
-        r##"<svg class="curves" x="{:.1}" y="{:.1}" width="{:.1}" height="{:.1}" viewBox="0 0 {:.1} {:.1}" preserveAspectRatio="none" fill="none" stroke-width="1.6" stroke-linejoin="round">"##,
+        r##"<svg class="curves" x="{:.1}" y="{:.1}" width="{:.1}" height="{:.1}" viewBox="0 0 {:.1} {:.1}" fill="none" stroke-width="1.6" stroke-linejoin="round">"##,
         frame.left, frame.top, frame.width, frame.height, frame.width, frame.height
     );
+    for block in &panel.blocks {
+        let Frame { left, top, width, height } = block.frame;
+        let (left, top, width, height) = (shortest(left), shortest(top), shortest(width), shortest(height));
+        // The stroke of the same colour closes the seams that rasterising leaves between neighbours.
+        let colour = hexadecimal(block.colour);
+        let _ = writeln!(
+            out,
+            r##"<rect class="block" x="{left}" y="{top}" width="{width}" height="{height}" fill="{colour}" stroke="{colour}" stroke-width="0.4"><title>{}</title></rect>"##,
+            escape(&block.hint)
+        );
+    }
+    panel.bands.iter().for_each(|band| draw_band(out, band));
     panel.curves.iter().for_each(|curve| draw_curve(out, curve));
     let _ = writeln!(
         out,
         r##"</svg>
-<rect x="{:.1}" y="{:.1}" width="{:.1}" height="{:.1}" fill="none" stroke="#888"/>"##,
+<rect class="frame" x="{:.1}" y="{:.1}" width="{:.1}" height="{:.1}" fill="none" stroke="#888"/>"##,
         frame.left, frame.top, frame.width, frame.height
     );
     draw_marks(out, panel);
-    for entry in &panel.legend {
-        let colour = hexadecimal(entry.colour);
-        let _ = match entry.shape {
-            None => {
-                write!(out, r##"<path d="M{:.1} {:.1}h20" stroke="{colour}" stroke-width="2.4"/>"##, entry.x, entry.y)
-            }
-            Some(shape) => write!(
-                out,
-                r##"<path transform="translate({:.1} {:.1})" d="{}" stroke="{colour}" stroke-width="1.8" fill="none"/>"##,
-                entry.x + 12.0,
-                entry.y,
-                shape_path(shape)
-            ),
-        };
-        let (x, y) = (entry.x + 26.0, entry.y + 4.5);
-        let _ = writeln!(out, r##"<text x="{x:.1}" y="{y:.1}">{}</text>"##, escape(&entry.name));
-    }
+    panel.legend.iter().for_each(|entry| draw_entry(out, entry));
+    panel.key.iter().for_each(|key| draw_key(out, key));
     if !panel.label.is_empty() {
         let (x, y) = (16.0, frame.top + frame.height / 2.0);
         let _ = writeln!(
@@ -101,6 +100,93 @@ fn draw_panel(out: &mut String, panel: &PlacedPanel) {
         );
     }
     out.push_str("</g>\n");
+}
+
+fn draw_entry(out: &mut String, entry: &LegendEntry) {
+    let colour = hexadecimal(entry.colour);
+    let of = match entry.of {
+        Some(Subject::Curve(number)) => format!(r#" data-curve="{number}""#),
+        Some(Subject::Band(number)) => format!(r#" data-band="{number}""#),
+        None => String::new(),
+    };
+    let (left, middle) = (entry.x, entry.y);
+    let _ = write!(out, r##"<g class="entry"{of}><title>{}</title>"##, escape(&entry.name));
+    let _ = match entry.sign {
+        Sign::Line(dashes) => write!(
+            out,
+            r##"<path d="M{left:.1} {middle:.1}h20" stroke="{colour}" stroke-width="2.4"{}/>"##,
+            dashed(dashes)
+        ),
+        Sign::Area => write!(
+            out,
+            r##"<rect class="band" x="{left:.1}" y="{:.1}" width="20" height="10" fill="{colour}"/>"##,
+            middle - 5.0
+        ),
+        Sign::Mark(shape) => write!(
+            out,
+            r##"<path transform="translate({:.1} {middle:.1})" d="{}" stroke="{colour}" stroke-width="1.8" fill="none"/>"##,
+            left + 12.0,
+            shape_path(shape)
+        ),
+    };
+    let (x, y) = (left + 26.0, middle + 4.5);
+    let _ = writeln!(out, r##"<text x="{x:.1}" y="{y:.1}">{}</text></g>"##, escape(&entry.shown));
+}
+
+/// A bar of colours with numbers to its right.
+fn draw_key(out: &mut String, key: &PlacedKey) {
+    let frame = &key.frame;
+    let step = frame.height / SHADES as f64;
+    for (number, colour) in key.colours().enumerate() {
+        let top = frame.bottom() - (number + 1) as f64 * step;
+        let colour = hexadecimal(colour);
+        let _ = writeln!(
+            out,
+            r##"<rect x="{:.1}" y="{top:.2}" width="{:.1}" height="{:.2}" fill="{colour}"/>"##,
+            frame.left,
+            frame.width,
+            step + 0.3
+        );
+    }
+    let _ = writeln!(
+        out,
+        r##"<rect class="frame" x="{:.1}" y="{:.1}" width="{:.1}" height="{:.1}" fill="none" stroke="#888"/>"##,
+        frame.left, frame.top, frame.width, frame.height
+    );
+    let mut widest = 0.0f64;
+    for tick in key.ticks.iter().filter(|tick| (-1e-6..=1.0 + 1e-6).contains(&key.range.fraction(tick.value))) {
+        let y = frame.bottom() - key.range.fraction(tick.value) * frame.height;
+        let _ = writeln!(
+            out,
+            r##"<path class="frame" d="M{:.1} {y:.1}h4" stroke="#888"/><text x="{:.1}" y="{:.1}">{}</text>"##,
+            frame.right(),
+            frame.right() + 7.0,
+            y + 4.5,
+            tick.label
+        );
+        widest = widest.max(vector::length(&tick.label, false) * TEXT_SIZE);
+    }
+    let (x, y) = (frame.right() + 7.0 + widest + 16.0, frame.top + frame.height / 2.0);
+    let _ = writeln!(
+        out,
+        r##"<text x="{x:.1}" y="{y:.1}" text-anchor="middle" transform="rotate(-90 {x:.1} {y:.1})">{}</text>"##,
+        escape(&key.label)
+    );
+}
+
+fn draw_band(out: &mut String, band: &PlacedBand) {
+    let mut path = String::new();
+    for [upper, lower] in &band.parts {
+        for (index, (x, y)) in upper.iter().chain(lower.iter().rev()).enumerate() {
+            let _ = write!(path, "{}{} {}", if index == 0 { 'M' } else { 'L' }, shortest(*x), shortest(*y));
+        }
+        path.push('Z');
+    }
+    let _ = writeln!(out, r##"<path class="band" fill="{}" d="{path}"/>"##, hexadecimal(band.colour));
+}
+
+fn dashed(dashes: &str) -> String {
+    if dashes.is_empty() { String::new() } else { format!(r#" stroke-dasharray="{dashes}""#) }
 }
 
 /// Marks and notes keep their size when the page zooms, which moves them by `data-at`.
@@ -121,10 +207,15 @@ fn draw_marks(out: &mut String, panel: &PlacedPanel) {
     }
     for note in panel.notes.iter().filter(|note| inside(note.at)) {
         let (x, y) = place(note.at);
-        let (offset, anchor) = if note.at.0 > 0.7 { (-7, "end") } else { (7, "start") };
+        let (offset, above, anchor) = match note.side {
+            Side::Above if note.at.0 > 0.7 => (-7, -6.0, "end"),
+            Side::Above => (7, -6.0, "start"),
+            Side::Left => (-7, 4.5, "end"),
+            Side::Right => (7, 4.5, "start"),
+        };
         let _ = writeln!(
             out,
-            r##"<text class="mark" data-at="{} {}" transform="translate({x:.1} {y:.1})" x="{offset}" y="-6" text-anchor="{anchor}" font-size="12" fill="#555">{}</text>"##,
+            r##"<text class="mark note" data-at="{} {}" transform="translate({x:.1} {y:.1})" x="{offset}" y="{above}" text-anchor="{anchor}" font-size="12" fill="#555">{}</text>"##,
             note.at.0,
             note.at.1,
             escape(&note.text)
@@ -148,26 +239,38 @@ fn draw_ticks(out: &mut String, panel: &PlacedPanel) {
     for tick in &panel.x_ticks {
         let x = panel.x_of(tick.value);
         let grey = grid_colour(&tick.label);
-        let _ = writeln!(out, r##"<path d="M{x:.1} {:.1}v{:.1}" stroke="{grey}"/>"##, frame.top, frame.height);
+        let _ = writeln!(
+            out,
+            r##"<path class="{}" d="M{x:.1} {:.1}v{:.1}" stroke="{grey}"/>"##,
+            grid_class(&tick.label),
+            frame.top,
+            frame.height
+        );
         if panel.lowest && !tick.label.is_empty() {
             let y = frame.bottom() + 18.0;
-            let _ = writeln!(out, r##"<text x="{x:.1}" y="{y:.1}" text-anchor="middle">{}</text>"##, tick.label);
+            let label = escape(&tick.label);
+            let _ = writeln!(out, r##"<text x="{x:.1}" y="{y:.1}" text-anchor="middle">{label}</text>"##);
         }
     }
     for tick in &panel.y_ticks {
         let y = panel.y_of(tick.value);
         let _ = writeln!(
             out,
-            r##"<path d="M{:.1} {y:.1}h{:.1}" stroke="{}"/><text x="{:.1}" y="{:.1}" text-anchor="end">{}</text>"##,
+            r##"<path class="{}" d="M{:.1} {y:.1}h{:.1}" stroke="{}"/><text x="{:.1}" y="{:.1}" text-anchor="end">{}</text>"##,
+            grid_class(&tick.label),
             frame.left,
             frame.width,
             grid_colour(&tick.label),
             frame.left - 7.0,
             y + 4.5,
-            tick.label
+            escape(&tick.label)
         );
     }
     out.push_str("</g>\n");
+}
+
+fn grid_class(label: &str) -> &'static str {
+    if label.is_empty() { "fine" } else { "grid" }
 }
 
 fn grid_colour(label: &str) -> &'static str {
@@ -176,8 +279,8 @@ fn grid_colour(label: &str) -> &'static str {
 
 fn draw_curve(out: &mut String, curve: &PlacedCurve) {
     let colour = hexadecimal(curve.colour);
-    let thin = if curve.thin { r#" stroke-width="1" stroke-dasharray="5 4""# } else { "" };
-    let _ = write!(out, r##"<path stroke="{colour}"{thin} vector-effect="non-scaling-stroke" d=""##);
+    let thin = if curve.thin { r#" stroke-width="1" stroke-dasharray="5 4""#.to_owned() } else { dashed(curve.dashes) };
+    let _ = write!(out, r##"<path class="curve" stroke="{colour}"{thin} d=""##);
     for run in &curve.runs {
         for (index, (x, y)) in run.iter().enumerate() {
             let command = if index == 0 { 'M' } else { 'L' };
@@ -194,10 +297,6 @@ fn draw_curve(out: &mut String, curve: &PlacedCurve) {
 /// Two decimals, without trailing zeros.
 fn shortest(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
-}
-
-fn hexadecimal([red, green, blue]: [u8; 3]) -> String {
-    format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
 pub(super) fn escape(text: &str) -> String {
@@ -217,17 +316,17 @@ mod tests {
         let panel = Panel {
             curves: vec![curve],
             marks: vec![Marks { name: "-1".to_owned(), shape: Shape::Plus, points: vec![(-1.0, 0.0), (9.0, 0.0)] }],
-            notes: vec![Note { at: (-1.0, 0.0), text: "a < b".to_owned() }],
+            notes: vec![Note { at: (-1.0, 0.0), text: "a < b".to_owned(), side: Side::Above }],
             ..Panel::default()
         };
         let mut figure = Figure { panels: vec![panel], equal: true, ..Figure::default() };
         figure.x.limits = Some((-2.0, 2.0));
-        let placed = &layout(&figure, 1).panels[0];
+        let placed = &layout(&figure).panels[0];
         let (x, y) = (placed.frame.width / placed.x.length(), placed.frame.height / placed.y.length());
         assert!((x / y - 1.0).abs() < 1e-9, "{x} {y}");
         let picture = svg(&figure);
         // The mark outside of the frame is left out.
-        assert_eq!(picture.matches("class=\"mark\"").count(), 2);
+        assert_eq!(picture.matches("class=\"mark").count(), 2);
         assert!(picture.contains("a &lt; b</text>"));
     }
 
@@ -244,8 +343,8 @@ mod tests {
             equal: false,
         };
         let picture = svg(&figure);
-        let path = picture.lines().find(|line| line.contains("non-scaling-stroke")).unwrap();
-        let width = layout(&figure, 1).panels[0].frame.width;
+        let path = picture.lines().find(|line| line.contains("class=\"curve\"")).unwrap();
+        let width = layout(&figure).panels[0].frame.width;
         let (half, full) = (shortest(width / 2.0), shortest(width));
         let (low, high) = (327.41, 12.59);
         let expected = format!("d=\"M0 {low}L{half} {low}L{half} {high}L{full} {high}\"/>");

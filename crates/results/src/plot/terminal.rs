@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::axis::{Range, Tick, ticks};
 use super::clip::clipped;
 use super::layout::equalled;
-use super::{Figure, Panel, Style, thinned};
+use super::{Figure, Panel, Style, shown_unit, thinned};
 
 /// What the terminal can do.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ pub fn terminal(figure: &Figure, terminal: Terminal) -> String {
     if !figure.title.is_empty() {
         let _ = writeln!(out, "{}", figure.title);
     }
-    let mut y_ranges: Vec<Range> = figure.panels.iter().map(Panel::y_range).collect();
+    let mut y_ranges: Vec<Range> = figure.panels.iter().map(|panel| panel.y_range(time)).collect();
     if figure.equal {
         lines = terminal.lines.max(20);
         let shape = terminal.columns.saturating_sub(10).max(10) as f64 * 2.0 / (lines * 4) as f64;
@@ -102,7 +102,7 @@ fn push_legend(out: &mut String, panel: &Panel, margin: usize, width: usize, col
         used += length;
     }
     if panel.y.quantity.is_empty() && !panel.y.unit.is_empty() {
-        let _ = write!(out, " ({})", panel.y.unit);
+        let _ = write!(out, " ({})", shown_unit(&panel.y.unit));
     }
     let kept = out.trim_end_matches([' ', ':']).len();
     out.truncate(kept);
@@ -170,7 +170,7 @@ impl Grid {
             for point in runs.iter_mut().flatten() {
                 *point = (time.fraction(point.0), range.fraction(point.1));
             }
-            for run in clipped(runs, 0.0) {
+            for run in clipped(runs) {
                 let place = |(x, y): (f64, f64)| ((x * right).round() as i64, ((1.0 - y) * bottom).round() as i64);
                 let mut last = None;
                 for point in run.into_iter().map(place) {

@@ -546,12 +546,15 @@ impl<'a> Builder<'a> {
             if !is_source && tree.connectors() > 2 {
                 return self.attach(&tree, mechanical, name, false).is_some() || self.omit(name);
             }
-            // Sources give power; flow variables of connectors count into the component.
-            let Some(junction) = self.attach(&tree, mechanical, name, is_source) else { return self.omit(name) };
+            // Sources give power. Flow variables count into the component, so a source of flow between two connectors gives what
+            // goes in at the first one to the second one, and one at a single connector gives the opposite of its flow.
+            let is_through_branch = is_branch && !sets_potential;
+            let out = is_source && !is_through_branch;
+            let Some(junction) = self.attach(&tree, mechanical, name, out) else { return self.omit(name) };
             let factor = if sets_effort { &of_effort } else { &of_flow };
-            let sign = Rational::integer(if sets_potential { -1 } else { 1 });
-            let value = factor.invert().map(|inverse| at(row, ONE).multiply(&inverse).multiply(&sign));
-            let element = self.source(name, kind, row, value.as_ref(), symbols, span);
+            let sign = Rational::integer(if sets_potential || is_through_branch { -1 } else { 1 });
+            let scale = factor.invert().map(|inverse| inverse.multiply(&sign));
+            let element = self.source(name, kind, row, scale.as_ref(), symbols, s, span);
             match is_source {
                 true => self.bond(element, junction, span),
                 false => self.bond(junction, element, span),
@@ -595,21 +598,23 @@ impl<'a> Builder<'a> {
         if has_offset {
             let kind = if is_series { Kind::EffortSource } else { Kind::FlowSource };
             let factor = if is_series { &of_effort } else { &of_flow };
-            let value = factor.invert().map(|inverse| at(row, ONE).multiply(&inverse));
             let name = format!("{name}.{}", kind.symbol());
-            let element = self.source(&name, kind, row, value.as_ref(), symbols, span);
+            let element = self.source(&name, kind, row, factor.invert().as_ref(), symbols, s, span);
             self.bond(element, at_junction, span);
         }
         true
     }
 
+    /// A source whose value is what the row holds besides the port, times a scale.
+    #[allow(clippy::too_many_arguments, reason = "what an element is made from")]
     fn source(
         &mut self,
         name: &str,
         kind: Kind,
         row: &Row<Rational>,
-        value: Option<&Rational>,
+        scale: Option<&Rational>,
         symbols: &Symbols,
+        s: Variable,
         span: Span,
     ) -> ElementId {
         let element = self.element(name, kind, span);
@@ -621,8 +626,18 @@ impl<'a> Builder<'a> {
             self.graph.elements[element].law = Law::Scalar(Expr::Number(0.0, "0".to_owned()));
             return element;
         }
-        let value = value.filter(|_| is_constant(row)).and_then(|value| symbols.number(value));
         let name = self.graph.elements[element].name.clone();
+        let scaled = |column: u32| scale.map(|scale| at(row, column).multiply(scale));
+        // The input is the signal where there is one; else it is the value of the source.
+        let factor = lone_signal(row).and_then(scaled).and_then(|factor| lone_part(&factor, s));
+        if let Some(factor) = factor.filter(|factor| *factor != Rational::integer(1)) {
+            let input = self.graph.inputs.push(Input { name, source: None, value: None, unit: None, span });
+            let factor = self.formula(&factor, symbols, span);
+            self.graph.elements[element].input = Some(input);
+            self.graph.elements[element].law = Law::Scalar(bond::product(factor, Expr::Leaf(Leaf::Input(input))));
+            return element;
+        }
+        let value = scaled(ONE).filter(|_| is_constant(row)).and_then(|value| symbols.number(&value));
         let value = value.map(|value| Expr::Number(value, base::Decimal(value).to_string()));
         let input = self.graph.inputs.push(Input { name, source: Some(element), value, unit: None, span });
         self.graph.elements[element].input = Some(input);
@@ -783,6 +798,20 @@ fn is_source(found: &Found) -> bool {
 /// Whether nothing but parameters takes part besides the port.
 fn is_constant(row: &Row<Rational>) -> bool {
     row.iter().all(|(column, _)| *column < relation::SOURCES || *column == ONE)
+}
+
+/// The column of the signal that alone makes the value of a source.
+fn lone_signal(row: &Row<Rational>) -> Option<u32> {
+    let mut outside = row.iter().map(|(column, _)| *column).filter(|column| *column >= relation::SOURCES);
+    let first = outside.next()?;
+    (first < component::MOVING && outside.next().is_none()).then_some(first)
+}
+
+/// The factor of a signal, of its derivative or of its integral, where it is one of them alone.
+fn lone_part(factor: &Rational, s: Variable) -> Option<Rational> {
+    let mut own = parts(factor, s)?.into_iter().filter(|part| !part.is_zero());
+    let first = own.next()?;
+    own.next().is_none().then_some(first)
 }
 
 /// Whether a signal takes part, and not only constants and time.

@@ -325,4 +325,64 @@ package ElectricalTests "Each model: `balance` is power in minus power stored an
     connect(series.n, ground.p);
     annotation(experiment(StopTime = 1));
   end Generators;
+
+  model SeparateField "A separately excited machine: the field builds up, then a constant speed is held"
+    Sources.ConstantVoltage armature(V = 20), excitation(V = 10);
+    Machines.ExcitedMachine machine(R = 2, L = 0.5, Rf = 5, Lf = 2.5, M = 0.4, J = 0.25);
+    Gyrator.Rotational.Basic.ConstantSpeed speed(w = 10);
+    Basic.Ground ground;
+    Real field = 2*(1 - exp(-2*time)) "Lf dif/dt + Rf if = 10";
+    Real i = 6*(1 - exp(-4*time)) + 8*(exp(-2*time) - exp(-4*time)) "di/dt + 4 i = 40 - 16 (1 - exp(-2 t))";
+    Real stored = 0.25*machine.i^2 + 1.25*machine.field^2;
+    Real balance = machine.p.v*machine.p.i + machine.n.v*machine.n.i + machine.fp.v*machine.fp.i + machine.fn.v*machine.fn.i
+      + machine.flange.tau*10 - machine.loss - der(stored);
+    Real error[3] = {machine.field - field, machine.i - i, speed.flange.tau - 0.4*field*i};
+  initial equation
+    machine.i = 0;
+    machine.field = 0;
+  equation
+    connect(armature.p, machine.p);
+    connect(armature.n, machine.n);
+    connect(excitation.p, machine.fp);
+    connect(excitation.n, machine.fn);
+    connect(armature.n, ground.p);
+    connect(excitation.n, ground.p);
+    connect(machine.flange, speed.flange);
+    annotation(experiment(StopTime = 3));
+  end SeparateField;
+
+  model RotatingField "An induction machine at a constant slip, from the steady state of its phasors"
+    constant Real pi = 3.14159265358979;
+    parameter Real we = 100*pi "Of the supply";
+    parameter Real slip = 0.05;
+    parameter Real V = 300, Rs = 0.5, Rr = 0.4, Ls = 0.06, Lr = 0.062, Lm = 0.058;
+    Sources.SineVoltage source[3](each V = V, each f = 50, phase = {pi/2, pi/2 - 2*pi/3, pi/2 - 4*pi/3});
+    Machines.InductionMachine machine(polePairs = 2, Rs = Rs, Rr = Rr, Ls = Ls, Lr = Lr, Lm = Lm, J = 0.1);
+    Gyrator.Rotational.Basic.ConstantSpeed speed(w = (1 - slip)*we/2);
+    Basic.Ground ground;
+    // Phasors: V = (Rs + j we Ls) I + j we Lm Ir, 0 = (Rr/slip + j we Lr) Ir + j we Lm I. So Ir = -j we Lm I/(Rr/slip + j we Lr).
+    parameter Real n = (Rr/slip)^2 + (we*Lr)^2;
+    parameter Real re = Rs + (we*Lm)^2*(Rr/slip)/n, im = we*Ls - (we*Lm)^2*(we*Lr)/n "Impedance";
+    parameter Real i0[2] = V*{re, -im}/(re^2 + im^2) "Current of the stator at the start, real and imaginary part";
+    parameter Real f[2] = -we*Lm*{we*Lr, Rr/slip}/n "Current of the cage by current of the stator";
+    parameter Real ir0[2] = {f[1]*i0[1] - f[2]*i0[2], f[1]*i0[2] + f[2]*i0[1]};
+    parameter Real torque = 3/2*2*Rr/slip*(ir0*ir0)/we "Power over the air gap by the synchronous speed";
+    Real stored = 3/4*(machine.psi*machine.i + machine.psir*machine.ir);
+    Real balance = (machine.a.v*machine.a.i + machine.b.v*machine.b.i + machine.c.v*machine.c.i + machine.flange.tau*machine.w
+      - machine.loss - der(stored))/1000;
+    Real error[4] = {machine.i[1] - (i0[1]*cos(we*time) - i0[2]*sin(we*time)), machine.i[2] - (i0[1]*sin(we*time) + i0[2]*cos(we*time)),
+      machine.tau - torque, speed.flange.tau - torque};
+  initial equation
+    machine.i = i0;
+    machine.ir = ir0;
+  equation
+    connect(source[1].p, machine.a);
+    connect(source[2].p, machine.b);
+    connect(source[3].p, machine.c);
+    connect(source[1].n, ground.p);
+    connect(source[2].n, ground.p);
+    connect(source[3].n, ground.p);
+    connect(machine.flange, speed.flange);
+    annotation(experiment(StopTime = 0.1));
+  end RotatingField;
 end ElectricalTests;

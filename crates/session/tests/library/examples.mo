@@ -34,6 +34,22 @@ package ExamplesTests "Models of the examples with what must come out of them"
     annotation(experiment(StopTime = 0.2));
   end ThyristorBridge;
 
+  model MotorStart "Power of the mains against fields, losses and shaft; at the end the torque of the phasors at the slip that is left"
+    extends Circuits.MotorStart;
+    Real stored = 3/4*(machine.psi*machine.i + machine.psir*machine.ir) + 0.15*fan.w^2;
+    Real balance = (-mains.u*mains.i - machine.loss - der(stored) - 1e-3*abs(fan.w)^3)/1e4;
+    Real we = 100*pi;
+    Real slip = noEvent(max(0.01, 1 - 2*fan.w/we));
+    Real n = (0.4/slip)^2 + (we*0.062)^2;
+    Real re = 0.5 + (we*0.058)^2*(0.4/slip)/n;
+    Real im = we*0.06 - (we*0.058)^2*(we*0.062)/n;
+    Real i2 = 325^2/(re^2 + im^2) "Square of the current";
+    Real torque = 3*0.4/slip*i2*(we*0.058)^2/n/we;
+    Real error = noEvent(if time > 0.99 then (torque - machine.tau)/torque else 0);
+    parameter Real tolerance = 1e-4;
+    annotation(experiment(StopTime = 1));
+  end MotorStart;
+
   model Chopper "Power of the battery against what machine and load take"
     extends Circuits.Chopper;
     Real i = machine.inductor.i;

@@ -11,7 +11,7 @@ package FluidTests "Each model: `balance` is mass flow times enthalpy in minus e
     Basic.Ambient top(redeclare package Medium = Medium, p = 3e5, T = 300);
     Basic.Pump pump(redeclare package Medium = Medium, dp0 = 4e5, m0 = 3, d = 870);
     Sensors.FlowSensor meter(redeclare package Medium = Medium);
-    Sensors.PressureSensor gauge;
+    Sensors.PressureSensor gauge(redeclare package Medium = Medium);
     Real balance[3] = {
       laminar.a.m_flow*actualStream(laminar.a.h_outflow) + laminar.b.m_flow*actualStream(laminar.b.h_outflow),
       turbulent.a.m_flow*actualStream(turbulent.a.h_outflow) + turbulent.b.m_flow*actualStream(turbulent.b.h_outflow),
@@ -67,6 +67,18 @@ package FluidTests "Each model: `balance` is mass flow times enthalpy in minus e
     connect(pipe.b, outside.port);
     annotation(experiment(StopTime = 50));
   end Outflow;
+
+  model Filling "Warm water flows into a tank with cold water: the mean of both"
+    Vessels.OpenTank tank(A = 0.5, levelStart = 0.2);
+    Basic.MassFlowSource source(m_flow = 10, T = 353.15);
+    Real d = Media.Water.density(Media.Water.pRef, 293.15);
+    Real m0 = d*0.5*0.2 "Mass at the start";
+    Real balance[2] = {(der(tank.H) - 10*source.port.h_outflow)/1e6, der(tank.m) - 10};
+    Real error = (tank.T - (m0*293.15 + 10*time*353.15)/(m0 + 10*time))/1000 "Up to the work of the pressure";
+  equation
+    connect(source.port, tank.port);
+    annotation(experiment(StopTime = 50));
+  end Filling;
 
   model Compression "Gas that is heated in a closed vessel: m cv dT/dt = Q, and its pressure follows"
     Vessels.MixedVolume vessel(redeclare package Medium = Media.Air, V = 2, TStart = 300, pStart = 1e5);

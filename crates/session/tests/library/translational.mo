@@ -80,7 +80,7 @@ package TranslationalTests "Each model: `balance` is power in minus power stored
     connect(stop.b, mass.a);
     connect(wall.flange, rope.a);
     connect(rope.b, second.a);
-    annotation(experiment(StopTime = 3.99));
+    annotation(experiment(StopTime = 3));
   end ElasticPlay;
 
   model StickSlip "Dry friction by the automaton: slides, sticks, is torn loose at its peak"

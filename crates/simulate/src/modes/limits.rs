@@ -234,23 +234,32 @@ fn evaluate(runtime: &mut ModeRuntime, at: Option<&mut compile::Memory>, residue
 fn residue_scales(runtime: &ModeRuntime, sizes: &Sizes, scales: &mut Vec<f64>) {
     scales.clear();
     let Some(switch) = &runtime.switch else { return };
-    scales.extend(switch.parts.iter().map(|parts| scale_of(runtime, sizes, parts)));
+    let relations = switch.relations.iter().zip(&switch.parts);
+    scales.extend(relations.map(|(&relation, parts)| scale_of(runtime, sizes, relation, parts)));
 }
 
 /// The magnitude of what the residue of one relation is made of.
 pub fn residue_scale(runtime: &ModeRuntime, sizes: &Sizes, relation: compile::RelationId) -> f64 {
     let Some(switch) = &runtime.switch else { return 0.0 };
     let place = switch.relations.iter().position(|&known| known == relation);
-    place.map_or(0.0, |place| scale_of(runtime, sizes, &switch.parts[place]))
+    place.map_or(0.0, |place| scale_of(runtime, sizes, relation, &switch.parts[place]))
 }
 
-fn scale_of(runtime: &ModeRuntime, sizes: &Sizes, (variables, time): &(Vec<VarId>, bool)) -> f64 {
+fn scale_of(
+    runtime: &ModeRuntime,
+    sizes: &Sizes,
+    relation: compile::RelationId,
+    (variables, time): &(Vec<VarId>, bool),
+) -> f64 {
     let program = &runtime.machine.program;
     let size_of = |variable: VarId| program.value(&runtime.machine.memory, variable).abs().max(sizes.of(variable));
-    // What is zero by a sum of others has their rounding errors.
-    let least = (ROUNDING * sizes.largest / ZERO).max(f64::MIN_POSITIVE);
+    // What is zero by a sum of others has their rounding errors; time is no such sum.
+    let errors = match program.layout.relations[relation].class {
+        compile::Class::Time => 0.0,
+        _ => ROUNDING * sizes.largest / ZERO,
+    };
     let time = if *time { runtime.machine.memory.time().abs() * 1e-4 } else { 0.0 };
-    variables.iter().map(|&variable| size_of(variable)).fold(time, f64::max).max(least)
+    variables.iter().map(|&variable| size_of(variable)).fold(time, f64::max).max(errors).max(f64::MIN_POSITIVE)
 }
 
 /// The impulse in each residue.

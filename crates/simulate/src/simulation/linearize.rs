@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::linear::{self, Jacobian, Linearizer};
+use crate::systems::Phase;
 
 impl Simulation {
     /// The exact derivatives of Real variables, at the point that the simulation has come to, with respect to others that are
@@ -47,6 +48,30 @@ impl Simulation {
         column: usize,
         distance: f64,
     ) -> Option<Vec<f64>> {
+        let found = self.column_beside(inputs, outputs, (column, distance), Self::evaluate_states);
+        let point = self.x.clone();
+        self.evaluate_states(&point).then_some(found).flatten()
+    }
+
+    /// The same with the branches that hold beside the point. Discrete variables may change, so the simulation is used up.
+    pub fn linear_form_on_side(
+        mut self,
+        inputs: &[VarId],
+        outputs: &[VarId],
+        column: usize,
+        distance: f64,
+    ) -> Option<Vec<f64>> {
+        self.column_beside(inputs, outputs, (column, distance), Self::decide_at)
+    }
+
+    /// A column of the linear form, with its state or input moved by a distance.
+    fn column_beside(
+        &mut self,
+        inputs: &[VarId],
+        outputs: &[VarId],
+        (column, distance): (usize, f64),
+        evaluate: fn(&mut Self, &[f64]) -> bool,
+    ) -> Option<Vec<f64>> {
         let states = self.program.schedule.states.clone();
         let mut of: Vec<VarId> = states.iter().map(|state| state.derivative).collect();
         of.extend(outputs.iter().filter_map(|&output| self.differentiable(output).ok()));
@@ -59,7 +84,7 @@ impl Simulation {
             Some(state) => *state += distance,
             None => self.program.set_value(&mut self.runtime.machine.memory, moved, before + distance),
         }
-        let found = self.evaluate_states(&x).then(|| {
+        let found = evaluate(self, &x).then(|| {
             let mut values = vec![0.0; of.len()];
             let found = self.linearized(|linearizer| {
                 linearizer.follow_one(&by, column)?;
@@ -73,8 +98,17 @@ impl Simulation {
         if column >= states.len() {
             self.program.set_value(&mut self.runtime.machine.memory, moved, before);
         }
-        let point = self.x.clone();
-        self.evaluate_states(&point).then_some(found.flatten()).flatten()
+        found.flatten()
+    }
+
+    /// Finds relations and discrete variables with these states; whether everything could be evaluated.
+    fn decide_at(&mut self, states: &[f64]) -> bool {
+        let machine = &mut self.runtime.machine;
+        machine.unsettle();
+        machine.memory.set_time(self.time);
+        self.program.write_states(&mut machine.memory, states);
+        let is_decided = machine.run(|sections| &sections.events, Phase::Live).is_ok();
+        is_decided && self.evaluate_states(states)
     }
 
     /// Whether everything could be evaluated with these states.
@@ -114,6 +148,7 @@ impl Simulation {
         let (rows, columns) = (of.len(), directions.len());
         let mut values = vec![0.0; rows * columns];
         self.linearized(|linearizer| {
+            linearizer.check_determined(of)?;
             for column in 0..columns {
                 linearizer.follow_one(directions, column)?;
                 for (row, &differentiated) in of.iter().enumerate() {

@@ -49,7 +49,7 @@ pub fn least_norm(pattern: &Pattern, values: &[f64], b: &[f64], x0: &[f64]) -> R
 }
 
 /// Vectors that span what a matrix maps to zero, by elimination with full pivoting.
-pub(super) fn null_space(pattern: &Pattern, values: &[f64]) -> Vec<Vec<f64>> {
+pub fn null_space(pattern: &Pattern, values: &[f64]) -> Vec<Vec<f64>> {
     const ROUNDING: f64 = 1e-11;
     let size = pattern.columns;
     let given = dense(pattern, values);

@@ -3,9 +3,10 @@
 //! `0 = if open then i else u` holds one unknown or the other; `v = s*(if off then 1 else Ron)` loses `s` where the
 //! parameter `Ron` is zero. Conditions that make no events, and those that follow from parameters, never are.
 
-use dae::{EquationRole, ExprId, Exprs, Memo, Node, VarId, VariableType};
+use dae::{EqId, EquationRole, ExprId, Exprs, Memo, Model, Node, VarId, VariableType};
 use rustc_hash::FxHashSet;
 
+use super::determined::Determined;
 use crate::decisions::Subject;
 use crate::occurrences::{Leaf, Occurrence, Scanner};
 use crate::system::is_discrete_equation;
@@ -14,12 +15,16 @@ use crate::work::Work;
 /// Equations with more conditions than this are not compared combination by combination.
 const MOST_COMPARED: usize = 6;
 
-/// The structural conditions of the equations, in the order of first occurrence, none of them a negation. Parameters must
-/// have been ordered.
-pub fn structural(work: &mut Work) -> Vec<ExprId> {
+/// Conditions of an equation that parameters decide, with their truth.
+pub type Settled = (EqId, Vec<(ExprId, bool)>);
+
+/// The structural conditions of the equations, in the order of first occurrence, none of them a negation; and the equations in
+/// which parameters decide which unknowns they hold. Parameters must have been ordered.
+pub fn structural(work: &mut Work) -> (Vec<ExprId>, Vec<Settled>) {
     let alternatives = with_alternatives(work);
     let mut scanner = Scanner::for_model(&work.model);
-    let mut found = Vec::new();
+    let mut determined = Determined::new(work);
+    let (mut found, mut settled) = (Vec::new(), Vec::new());
     let mut known: FxHashSet<ExprId> = FxHashSet::default();
     for eq in work.active.clone() {
         let equation = &work.model.equations[eq];
@@ -31,13 +36,39 @@ pub fn structural(work: &mut Work) -> Vec<ExprId> {
             continue;
         }
         let residual = work.model.exprs.sub(left, right);
-        for condition in of_residual(work, &mut scanner, residual) {
+        let (open, decided) = conditions_of(work, &mut scanner, &mut determined, residual);
+        if is_changed(work, &mut scanner, residual, &decided) {
+            settled.push((eq, decided));
+        }
+        for condition in of_residual(work, &mut scanner, residual, open) {
             if known.insert(condition) {
                 found.push(condition);
             }
         }
     }
-    found
+    (found, settled)
+}
+
+/// Puts the truth in place of conditions that parameters decide.
+pub fn choose_branches(model: &mut Model, settled: &[Settled]) {
+    for (eq, decided) in settled {
+        let mut memo = Memo::default();
+        for &(condition, truth) in decided {
+            memo.insert(condition, model.exprs.boolean(truth));
+        }
+        let sides = [model.equations[*eq].left, model.equations[*eq].right];
+        let sides = model.exprs.rewrite(&sides, &mut memo, |exprs, _, node| exprs.make(node));
+        (model.equations[*eq].left, model.equations[*eq].right) = (sides[0], sides[1]);
+    }
+}
+
+/// Whether a residual holds other unknowns in the branches that parameters choose than in all.
+fn is_changed(work: &mut Work, scanner: &mut Scanner, residual: ExprId, decided: &[(ExprId, bool)]) -> bool {
+    if decided.is_empty() {
+        return false;
+    }
+    let (conditions, truth): (Vec<ExprId>, Vec<bool>) = decided.iter().copied().unzip();
+    holds(work, scanner, residual, &[], &[]) != holds(work, scanner, residual, &conditions, &truth)
 }
 
 /// Whether each expression holds an `if`.
@@ -52,11 +83,26 @@ fn with_alternatives(work: &Work) -> Vec<bool> {
     holds
 }
 
-fn of_residual(work: &mut Work, scanner: &mut Scanner, residual: ExprId) -> Vec<ExprId> {
-    let conditions: Vec<ExprId> = alternatives(work, &[residual])
-        .into_iter()
-        .filter(|&condition| makes_events(work, scanner, condition) && !is_settled(work, condition))
-        .collect();
+/// The conditions in a residual that events change, and those that parameters decide.
+fn conditions_of(
+    work: &mut Work,
+    scanner: &mut Scanner,
+    determined: &mut Determined,
+    residual: ExprId,
+) -> (Vec<ExprId>, Vec<(ExprId, bool)>) {
+    let (mut open, mut decided) = (Vec::new(), Vec::new());
+    for condition in alternatives(work, &[residual]) {
+        match settled(work, determined, condition) {
+            Some(truth) => decided.push((condition, truth)),
+            None if makes_events(work, scanner, condition) => open.push(condition),
+            None => {}
+        }
+    }
+    (open, decided)
+}
+
+/// Those of the conditions that decide which unknowns the residual holds.
+fn of_residual(work: &mut Work, scanner: &mut Scanner, residual: ExprId, conditions: Vec<ExprId>) -> Vec<ExprId> {
     if conditions.is_empty() {
         return conditions;
     }
@@ -110,15 +156,14 @@ fn makes_events(work: &Work, scanner: &mut Scanner, condition: ExprId) -> bool {
     eventful
 }
 
-/// Whether the condition follows from parameters.
-fn is_settled(work: &mut Work, condition: ExprId) -> bool {
+/// The truth of a condition that follows from parameters, also by way of variables that these determine.
+fn settled(work: &mut Work, determined: &mut Determined, condition: ExprId) -> Option<bool> {
+    let condition = determined.in_parameters(work, condition)?;
     let values = &work.values;
     let value = work.model.exprs.substitute(&[condition], &mut work.value_memo, |v| values[v])[0];
-    let truth = work.model.exprs.as_boolean(value);
-    if let Some(truth) = truth {
-        work.note_truth(condition, truth, Subject::Branch, None);
-    }
-    truth.is_some()
+    let truth = work.model.exprs.as_boolean(value)?;
+    work.note_truth(condition, truth, Subject::Branch, None);
+    Some(truth)
 }
 
 /// The unknowns, and whether their derivatives are meant, that a residual holds where the conditions are as given.

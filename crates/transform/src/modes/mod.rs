@@ -6,6 +6,7 @@
 
 pub mod chains;
 mod conditions;
+mod determined;
 pub mod difference;
 mod factors;
 pub mod numbers;
@@ -84,6 +85,7 @@ pub enum Entry {
 }
 
 /// The structural conditions of a model, and what parameters decided about them; factors that switch are written out in it first.
+/// Where parameters decide which unknowns an equation holds, the model has the branch that they choose afterwards.
 pub(crate) fn find(model: &mut Model) -> (Vec<ExprId>, Decisions) {
     let has_alternative = |id| matches!(model.exprs.node(id), Node::If { .. });
     if !model.exprs.ids().any(has_alternative) {
@@ -93,8 +95,10 @@ pub(crate) fn find(model: &mut Model) -> (Vec<ExprId>, Decisions) {
     let mut work = Work::new(model.clone());
     match crate::parameters::order(&mut work) {
         Ok(()) => {
-            let conditions = conditions::structural(&mut work);
-            (conditions, work.decisions_in(&mut model.exprs))
+            let (conditions, settled) = conditions::structural(&mut work);
+            let decisions = work.decisions_in(&mut model.exprs);
+            conditions::choose_branches(model, &settled);
+            (conditions, decisions)
         }
         Err(_) => (Vec::new(), Decisions::default()),
     }

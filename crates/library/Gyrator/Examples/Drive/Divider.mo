@@ -1,5 +1,6 @@
 within Gyrator.Examples.Drive;
 model Divider "Circuit whose resistors are of one class, which can be exchanged for all of them"
+  extends Icons.Example;
   replaceable model Element = Electrical.Basic.Resistor constrainedby Electrical.Bases.TwoPin "Class of the resistors";
   Electrical.Sources.ConstantVoltage source(V = 60) annotation(Placement(transformation(origin = {-60, 0}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
   Element R1(R = 100) annotation(Placement(transformation(extent = {{-30, 30}, {-10, 50}})));

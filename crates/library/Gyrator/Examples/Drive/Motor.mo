@@ -3,7 +3,7 @@ model Motor "DC motor with sensors for the controller"
   Interfaces.RealInput u(unit = "V") "Voltage" annotation(Placement(transformation(extent = {{-120, -10}, {-100, 10}})));
   Interfaces.Flange flange "Shaft" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
   Interfaces.RealOutput y[3] "Current, speed and angle" annotation(Placement(transformation(origin = {0, -110}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
-  Electrical.Sources.SignalVoltage supply annotation(Placement(transformation(origin = {-70, 0}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
+  Electrical.Sources.SignalVoltage supply annotation(Placement(transformation(origin = {-70, 0}, extent = {{-10, 10}, {10, -10}}, rotation = -90)));
   replaceable Electrical.Basic.Resistor R(R = 0.5) constrainedby Electrical.Bases.TwoPin "Winding" annotation(Placement(transformation(extent = {{-50, 30}, {-30, 50}})));
   Electrical.Basic.Inductor L(L = 0.05, i(start = 0, fixed = true)) annotation(Placement(transformation(extent = {{-20, 30}, {0, 50}})));
   Electrical.Sensors.Ammeter ammeter annotation(Placement(transformation(extent = {{10, 30}, {30, 50}})));
@@ -13,7 +13,7 @@ model Motor "DC motor with sensors for the controller"
   Rotational.Sensors.SpeedSensor speed annotation(Placement(transformation(origin = {60, -30}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
   Rotational.Sensors.AngleSensor angle annotation(Placement(transformation(origin = {85, -30}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
 equation
-  connect(u, supply.v) annotation(Line(points = {{-110, 0}, {-59, 6.73556e-16}}, color = {0, 0, 127}));
+  connect(u, supply.v) annotation(Line(points = {{-110, 0}, {-81, 0}}, color = {0, 0, 127}));
   connect(supply.p, R.p) annotation(Line(points = {{-70, 10}, {-70, 40}, {-50, 40}}, color = {0, 0, 255}));
   connect(R.n, L.p) annotation(Line(points = {{-30, 40}, {-20, 40}}, color = {0, 0, 255}));
   connect(L.n, ammeter.p) annotation(Line(points = {{0, 40}, {10, 40}}, color = {0, 0, 255}));
@@ -22,7 +22,7 @@ equation
   connect(supply.n, ground.p) annotation(Line(points = {{-70, -10}, {-70, -40}}, color = {0, 0, 255}));
   connect(emf.flange, inertia.a) annotation(Line(points = {{50, -6.12323e-16}, {60, 0}}, color = {100, 100, 100}));
   connect(inertia.b, flange) annotation(Line(points = {{80, 0}, {100, 0}}, color = {100, 100, 100}));
-  connect(inertia.b, speed.flange) annotation(Line(points = {{80, 0}, {86, 0}, {86, -14}, {60, -14}, {60, -20}}, color = {100, 100, 100}));
+  connect(inertia.b, speed.flange) annotation(Line(points = {{80, 0}, {85, 0}, {85, -16}, {60, -16}, {60, -20}}, color = {100, 100, 100}));
   connect(inertia.b, angle.flange) annotation(Line(points = {{80, 0}, {85, 0}, {85, -20}}, color = {100, 100, 100}));
   connect(ammeter.y, y[1]) annotation(Line(points = {{20, 29}, {20, -40.5}, {0, -40.5}, {0, -110}}, color = {0, 0, 127}));
   connect(speed.y, y[2]) annotation(Line(points = {{60, -41}, {60, -75.5}, {0, -75.5}, {0, -110}}, color = {0, 0, 127}));

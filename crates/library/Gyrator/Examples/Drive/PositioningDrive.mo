@@ -1,5 +1,6 @@
 within Gyrator.Examples.Drive;
 model PositioningDrive "A controlled motor turns a load over a gearbox"
+  extends Icons.Example;
   Blocks.Sources.Ramp reference(height = 40, duration = 1, startTime = 0.1) annotation(Placement(transformation(extent = {{-90, -10}, {-70, 10}})));
   Controller controller annotation(Placement(transformation(extent = {{-55, -10}, {-35, 10}})));
   replaceable Motor motor constrainedby Motor "Motor" annotation(Placement(transformation(extent = {{-15, -10}, {5, 10}})));

@@ -1,5 +1,6 @@
 within Gyrator.Examples.DriveTrains;
 model FourSpeedVehicle "A vehicle with engine, torque converter, four-speed automatic gearbox and differential drives away, shifts and stops"
+  extends Icons.Example;
   replaceable GearSet gearbox constrainedby GearboxInterface "Gearbox" annotation(Placement(transformation(extent = {{0, -10}, {20, 10}})));
   Driver driver annotation(Placement(transformation(extent = {{-80, 50}, {-60, 70}})));
   Shifter shifter annotation(Placement(transformation(extent = {{0, 40}, {20, 60}})));

@@ -51,13 +51,13 @@ equation
   connect(sun3.b, C12.a) annotation(Line(points = {{190, -20}, {200, -20}, {200, -50}, {210, -50}}, color = {100, 100, 100}));
   connect(overdrive.ring, output1.a) annotation(Line(points = {{190, 40}, {215, 40}}, color = {100, 100, 100}));
   connect(output1.b, b) annotation(Line(points = {{235, 40}, {247.5, 40}, {247.5, 0}, {260, 0}}, color = {100, 100, 100}));
-  connect(f[1], C4.f) annotation(Line(points = {{0, 160}, {0, 105.5}, {-130, 105.5}, {-130, 51}}, color = {0, 0, 127}));
-  connect(f[2], C5.f) annotation(Line(points = {{0, 160}, {0, 75.5}, {-130, 75.5}, {-130, -9}}, color = {0, 0, 127}));
-  connect(f[3], C6.f) annotation(Line(points = {{0, 160}, {0, 65.5}, {-10, 65.5}, {-10, -29}}, color = {0, 0, 127}));
-  connect(f[4], C7.f) annotation(Line(points = {{0, 160}, {0, 65.5}, {115, 65.5}, {115, -29}}, color = {0, 0, 127}));
-  connect(f[5], C8.f) annotation(Line(points = {{0, 160}, {0, 125.5}, {100, 125.5}, {100, 91}}, color = {0, 0, 127}));
-  connect(f[6], C11.f) annotation(Line(points = {{0, 160}, {0, 75.5}, {150, 75.5}, {150, -9}}, color = {0, 0, 127}));
-  connect(f[7], C12.f) annotation(Line(points = {{0, 160}, {0, 60.5}, {220, 60.5}, {220, -39}}, color = {0, 0, 127}));
+  connect(f[1], C4.f) annotation(Line(points = {{0, 160}, {0, 140}, {-130, 140}, {-130, 51}}, color = {0, 0, 127}));
+  connect(f[2], C5.f) annotation(Line(points = {{0, 160}, {0, 140}, {-145, 140}, {-145, -4}, {-130, -4}, {-130, -9}}, color = {0, 0, 127}));
+  connect(f[3], C6.f) annotation(Line(points = {{0, 160}, {0, 140}, {-32, 140}, {-32, -25}, {-10, -25}, {-10, -29}}, color = {0, 0, 127}));
+  connect(f[4], C7.f) annotation(Line(points = {{0, 160}, {0, 140}, {16, 140}, {16, 60}, {104, 60}, {104, -22}, {115, -22}, {115, -29}}, color = {0, 0, 127}));
+  connect(f[5], C8.f) annotation(Line(points = {{0, 160}, {0, 140}, {118, 140}, {118, 96}, {100, 96}, {100, 91}}, color = {0, 0, 127}));
+  connect(f[6], C11.f) annotation(Line(points = {{0, 160}, {0, 140}, {156, 140}, {156, -3}, {150, -3}, {150, -9}}, color = {0, 0, 127}));
+  connect(f[7], C12.f) annotation(Line(points = {{0, 160}, {0, 140}, {209, 140}, {209, -32}, {220, -32}, {220, -39}}, color = {0, 0, 127}));
   annotation(Diagram(coordinateSystem(extent = {{-200, -100}, {260, 160}})),
     Documentation(info = "<html>
 <p>Each part of the gearbox is one component, and the connections are those of its drawing. Clutches, brakes and freewheels are replaceable: with friction or ideal.</p>

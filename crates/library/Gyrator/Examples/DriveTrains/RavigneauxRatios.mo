@@ -1,5 +1,6 @@
 within Gyrator.Examples.DriveTrains;
 model RavigneauxRatios "Ratios of a Ravigneaux set with its carrier held, then with its large sun held"
+  extends Icons.Example;
   Rotational.Basic.ConstantSpeed drive(w = 100) annotation(Placement(transformation(extent = {{-70, -10}, {-50, 10}})));
   Rotational.Meshings.RavigneauxSet first(zs1 = 30, zs2 = 38, zp1 = 20, zp2 = 19, zr = 76) "Carrier held" annotation(Placement(transformation(extent = {{-10, 30}, {10, 50}})));
   Rotational.Meshings.RavigneauxSet second(zs1 = 30, zs2 = 38, zp1 = 20, zp2 = 19, zr = 76) "Large sun held" annotation(Placement(transformation(extent = {{-10, -50}, {10, -30}})));
@@ -11,8 +12,8 @@ model RavigneauxRatios "Ratios of a Ravigneaux set with its carrier held, then w
 equation
   connect(drive.flange, first.sun1) annotation(Line(points = {{-50, 0}, {-30, 0}, {-30, 40}, {-10, 40}}, color = {100, 100, 100}));
   connect(drive.flange, second.sun1) annotation(Line(points = {{-50, 0}, {-30, 0}, {-30, -40}, {-10, -40}}, color = {100, 100, 100}));
-  connect(first.carrier, housing.flange) annotation(Line(points = {{-10, 46}, {-30, 46}, {-30, -70}}, color = {100, 100, 100}));
-  connect(second.sun2, housing.flange) annotation(Line(points = {{-10, -46}, {-30, -46}, {-30, -70}}, color = {100, 100, 100}));
+  connect(first.carrier, housing.flange) annotation(Line(points = {{-10, 46}, {-20, 46}, {-20, -62}, {-30, -62}, {-30, -70}}, color = {100, 100, 100}));
+  connect(second.sun2, housing.flange) annotation(Line(points = {{-10, -46}, {-20, -46}, {-20, -62}, {-30, -62}, {-30, -70}}, color = {100, 100, 100}));
   connect(first.ring, load1.a) annotation(Line(points = {{10, 40}, {40, 40}}, color = {100, 100, 100}));
   connect(second.ring, load2.a) annotation(Line(points = {{10, -40}, {40, -40}}, color = {100, 100, 100}));
   annotation(experiment(StopTime = 1),

@@ -1,5 +1,6 @@
 within Gyrator.Examples;
 package DriveTrains "Planetary gears and an automatic gearbox in a vehicle"
+  extends Icons.ExamplesFolder;
   annotation(Documentation(info = "<html>
 <p>The four-speed automatic gearbox has two planetary gears with a common sun for three forward gears and the reverse gear, and a third one behind them for the overdrive. Seven clutches
 and brakes choose the gear:</p>

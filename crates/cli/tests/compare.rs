@@ -1,0 +1,56 @@
+//! `gyrator compare`: results inside and outside of a tube.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Folder, gyrator};
+use expect_test::expect;
+
+/// Rows of x = sin(t) + offset and y = t.
+fn result(offset: f64) -> String {
+    let row = |k: i32| {
+        let t = f64::from(k) * 0.05;
+        format!("{t},{},{t}\n", t.sin() + offset)
+    };
+    format!("time,x,y\n{}", (0..=100).map(row).collect::<String>())
+}
+
+#[test]
+fn inside_and_outside() {
+    let folder = Folder::new("compare");
+    folder.write("a.csv", &result(0.0));
+    folder.write("near.csv", &result(1e-3));
+    folder.write("far.csv", &result(0.1));
+    let run = gyrator(&folder, &["compare", "a.csv", "near.csv"]);
+    assert_eq!((run.status, run.stdout.as_str()), (0, "2 variables agree\n"), "{}", run.stderr);
+    let run = gyrator(&folder, &["compare", "a.csv", "far.csv", "--output", "worst.svg"]);
+    assert_eq!(run.status, 1);
+    // 0.1 of the range, which is 1.9997, less 0.002.
+    expect![[r#"
+        1 of 2 variables differ
+          x: 4.8 % outside of the tube at time 1.55
+    "#]]
+    .assert_eq(&run.stdout);
+    let picture = folder.read("worst.svg");
+    assert!(picture.contains("tube") && picture.contains("far.csv") && picture.contains(">x</text>"));
+    assert_eq!(gyrator(&folder, &["compare", "a.csv", "far.csv", "--tolerance", "0.06"]).status, 0);
+    assert_eq!(gyrator(&folder, &["compare", "a.csv", "far.csv", "--variables", "y"]).status, 0);
+}
+
+#[test]
+fn what_is_missing_differs_unless_it_is_left_out() {
+    let folder = Folder::new("compare-missing");
+    folder.write("a.csv", &result(0.0));
+    folder.write("b.csv", "time,y\n0,0\n5,5\n");
+    let run = gyrator(&folder, &["compare", "a.csv", "b.csv"]);
+    assert_eq!((run.status, run.stdout.as_str()), (1, "1 of 2 variables differ\n  x: not in `b.csv`\n"));
+    assert_eq!(gyrator(&folder, &["compare", "a.csv", "b.csv", "--common"]).status, 0);
+    let run = gyrator(&folder, &["compare", "a.csv", "b.csv", "--common", "--json"]);
+    assert!(run.stdout.contains("\"inside\": true") && run.stdout.contains("\"compared\": 1"), "{}", run.stdout);
+    // A result that ends early does not agree.
+    folder.write("short.csv", "time,x,y\n0,0,0\n1,0.8414709848078965,1\n");
+    let run = gyrator(&folder, &["compare", "a.csv", "short.csv", "--variables", "y"]);
+    assert_eq!(run.status, 1);
+    assert!(run.stdout.contains("y: ends or is not finite at time 1"), "{}", run.stdout);
+    assert_eq!(gyrator(&folder, &["compare", "a.csv", "nothing.csv"]).status, 2);
+}

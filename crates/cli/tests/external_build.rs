@@ -1,0 +1,351 @@
+//! C code of libraries, compiled and called with `--allow-external build`. Without a C compiler there is nothing to try; on the
+//! machines that check every change there has to be one.
+
+mod common;
+
+use std::process::Command;
+
+use common::{Folder, Run, gyrator_with};
+
+/// Whether there is a C compiler.
+fn has_compiler() -> bool {
+    let found = Command::new("cc").arg("--version").output().is_ok();
+    if !found {
+        assert!(std::env::var_os("CI").is_none(), "these tests need a C compiler");
+        eprintln!("skipped: there is no C compiler");
+    }
+    found
+}
+
+/// A call whose cache is in the folder of the test.
+fn run(folder: &Folder, arguments: &[&str]) -> Run {
+    let cache = folder.path("cache").display().to_string();
+    gyrator_with(folder, arguments, &[("XDG_CACHE_HOME", &cache)])
+}
+
+/// A library with a header, a source that a `Library` annotation names, code in `Include`, records, strings and an object that counts.
+fn library(folder: &Folder) {
+    folder.write(
+        "Lib/package.mo",
+        r##"package Lib
+  record Inner
+    Integer n;
+    Boolean b;
+  end Inner;
+  record Data
+    Real x;
+    Inner part;
+    Real z;
+  end Data;
+  function twice
+    input Real x;
+    output Real y;
+  external "C" y = lib_twice(x) annotation(Include = "#include \"lib.h\"", Library = "mine");
+  end twice;
+  function inline
+    input Real x;
+    output Real y;
+  external "C" y = square(x) annotation(Include = "static double square(double x) { return x*x; }");
+  end inline;
+  function swap "Records as arguments and as the result"
+    input Data d;
+    output Data r;
+  external "C" r = lib_swap(d) annotation(Include = "#include \"lib.h\"", Library = "mine");
+  end swap;
+  function filled
+    input Data d;
+    output Data r[2];
+  external "C" lib_fill(d, r, size(r, 1)) annotation(Include = "#include \"lib.h\"", Library = "mine");
+  end filled;
+  function rows "By rows, with sizes"
+    input Real a[:, :];
+    output Real s[size(a, 1)];
+  external "C" lib_rows(a, size(a, 1), size(a, 2), s) annotation(Include = "#include \"lib.h\"", Library = "mine");
+  end rows;
+  function greet
+    input String name;
+    output String text;
+  external "C" text = lib_greet(name) annotation(Include = "#include \"lib.h\"", Library = "mine");
+  end greet;
+  function length
+    input String name;
+    output Integer n;
+  external "C" n = lib_length(name) annotation(Include = "#include \"lib.h\"", Library = "mine");
+  end length;
+  function plain "Without a header: the declaration follows from this one"
+    input Real x[:];
+    output Real s;
+  external "C" s = lib_plain(x, size(x, 1)) annotation(Library = "mine");
+  end plain;
+  function positive
+    input Real x;
+    output Real y;
+  external "C" y = lib_positive(x) annotation(Include = "#include \"lib.h\"", Library = "mine");
+  end positive;
+  class Counter
+    extends ExternalObject;
+    function constructor
+      input String log;
+      output Counter counter;
+    external "C" counter = lib_open(log) annotation(Include = "#include \"lib.h\"", Library = "mine");
+    end constructor;
+    function destructor
+      input Counter counter;
+    external "C" lib_close(counter) annotation(Include = "#include \"lib.h\"", Library = "mine");
+    end destructor;
+  end Counter;
+  function scaled
+    input Counter counter;
+    input Real x;
+    output Real y;
+  external "C" y = lib_scaled(counter, x) annotation(Include = "#include \"lib.h\"", Library = "mine");
+  end scaled;
+  model All
+    Real a = twice(time);
+    Real b = inline(time);
+    Data d = swap(Data(time, Inner(3, false), 2));
+    Data e[2] = filled(Data(1, Inner(2, true), time));
+    Real s[2] = rows([1, 2, 3; 4, 5, time]);
+    parameter Integer n = length(greet("World"));
+    Real v[n] = fill(time, n);
+    Real p = plain({1, 2, time});
+    parameter Counter counter = Counter("log.txt");
+    Real c = scaled(counter, time);
+  end All;
+  model Fails
+    Real x(start = 1, fixed = true);
+    Real y = positive(x);
+  equation
+    der(x) = -1;
+  end Fails;
+end Lib;
+"##,
+    );
+    folder.write(
+        "Lib/Resources/Include/lib.h",
+        r#"#include <stddef.h>
+typedef struct { int n; int b; } lib_inner;
+typedef struct { double x; lib_inner inner; double z; } lib_data;
+double lib_twice(double x);
+lib_data lib_swap(const lib_data *d);
+void lib_fill(const lib_data *d, lib_data *r, size_t n);
+void lib_rows(const double *a, size_t n, size_t m, double *s);
+const char *lib_greet(const char *name);
+int lib_length(const char *text);
+double lib_positive(double x);
+void *lib_open(const char *log);
+void lib_close(void *counter);
+double lib_scaled(void *counter, double x);
+"#,
+    );
+    folder.write(
+        "Lib/Resources/C-Sources/mine.c",
+        r#"#include "lib.h"
+#include "ModelicaUtilities.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+double lib_twice(double x) { return 2*x; }
+lib_data lib_swap(const lib_data *d) {
+  lib_data r = {d->z, {d->inner.n + 1, !d->inner.b}, d->x};
+  return r;
+}
+void lib_fill(const lib_data *d, lib_data *r, size_t n) {
+  for (size_t i = 0; i < n; i++) { r[i] = *d; r[i].inner.n += (int)i; r[i].z *= (double)(i + 1); }
+}
+void lib_rows(const double *a, size_t n, size_t m, double *s) {
+  for (size_t i = 0; i < n; i++) { s[i] = 0; for (size_t j = 0; j < m; j++) s[i] += a[i*m + j]; }
+}
+const char *lib_greet(const char *name) {
+  char *text = ModelicaAllocateString(strlen(name) + 6);
+  sprintf(text, "Hello %s", name);
+  return text;
+}
+int lib_length(const char *text) { return (int)strlen(text); }
+double lib_plain(const double *x, size_t n) { double s = 0; for (size_t i = 0; i < n; i++) s += x[i]; return s; }
+double lib_positive(double x) {
+  if (x < 0.5) ModelicaFormatError("the value %g is below %s", x, "one half");
+  return x;
+}
+static void log_line(const char *log, const char *what) {
+  FILE *file = fopen(log, "a");
+  if (file == NULL) ModelicaError("no log");
+  fprintf(file, "%s\n", what);
+  fclose(file);
+}
+struct counter { double factor; char log[200]; };
+void *lib_open(const char *log) {
+  struct counter *made = malloc(sizeof(struct counter));
+  made->factor = 3;
+  strcpy(made->log, log);
+  log_line(log, "open");
+  ModelicaFormatMessage("opened %s\n", log);
+  return made;
+}
+void lib_close(void *counter) { log_line(((struct counter *)counter)->log, "close"); free(counter); }
+double lib_scaled(void *counter, double x) { return ((struct counter *)counter)->factor*x; }
+"#,
+    );
+}
+
+/// The last row of a result by the names of its columns.
+fn last(text: &str) -> impl Fn(&str) -> f64 + use<> {
+    let header: Vec<String> =
+        text.lines().next().unwrap_or_default().split(',').map(|name| name.trim_matches('"').to_owned()).collect();
+    let row: Vec<f64> =
+        text.lines().last().unwrap_or_default().split(',').filter_map(|cell| cell.parse().ok()).collect();
+    move |name| row[header.iter().position(|known| known == name).unwrap_or_else(|| panic!("no {name} in {header:?}"))]
+}
+
+#[test]
+fn c_code_of_a_library_is_compiled_and_called() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = Folder::new("external-build");
+    library(&folder);
+    let refused = run(&folder, &["check", "Lib.All", "-L", "."]);
+    assert_eq!(refused.status, 1);
+    assert!(refused.stderr.contains("--allow-external build"), "{}", refused.stderr);
+    let call = ["simulate", "Lib.All", "-L", ".", "--allow-external", "build", "--stop-time", "2", "-o", "out.csv"];
+    let outcome = run(&folder, &call);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    let value = last(&folder.read("out.csv"));
+    assert_eq!((value("a"), value("b")), (4.0, 4.0));
+    assert_eq!((value("d.x"), value("d.part.n"), value("d.part.b"), value("d.z")), (2.0, 4.0, 1.0, 2.0));
+    assert_eq!((value("e[1].part.n"), value("e[2].part.n"), value("e[1].z"), value("e[2].z")), (2.0, 3.0, 2.0, 4.0));
+    assert_eq!((value("s[1]"), value("s[2]")), (6.0, 11.0));
+    assert_eq!((value("v[11]"), value("p"), value("c")), (2.0, 5.0, 6.0));
+    // Each object is made and freed once, and messages are shown.
+    assert_eq!(folder.read("log.txt"), "open\nclose\n");
+    assert!(outcome.stderr.contains("opened log.txt"), "{}", outcome.stderr);
+    // Nothing is written into the library, and what was compiled is used again.
+    assert!(!folder.path("Lib/Resources/Library").exists());
+    let compiled = || std::fs::read_dir(folder.path("cache/gyrator/external")).expect("the cache").count();
+    let before = compiled();
+    assert_eq!(run(&folder, &call).status, 0);
+    assert_eq!(compiled(), before);
+    // A change of the source is seen.
+    let source = folder.read("Lib/Resources/C-Sources/mine.c").replace("return 2*x", "return 5*x");
+    folder.write("Lib/Resources/C-Sources/mine.c", &source);
+    assert_eq!(run(&folder, &call).status, 0);
+    assert_eq!(last(&folder.read("out.csv"))("a"), 10.0);
+}
+
+#[test]
+fn an_error_of_c_code_ends_the_run_with_a_message() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = Folder::new("external-error");
+    library(&folder);
+    let outcome = run(&folder, &["simulate", "Lib.Fails", "-L", ".", "--allow-external", "build", "-o", "out.csv"]);
+    assert_eq!(outcome.status, 3, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("is below one half"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("lib_positive") && outcome.stderr.contains("package.mo:"), "{}", outcome.stderr);
+    // What was computed before is in the file.
+    let reached = last(&folder.read("out.csv"))("time");
+    assert!(reached > 0.4 && reached <= 0.5 + 1e-6, "{reached}");
+}
+
+#[test]
+fn code_that_cannot_be_compiled_is_an_error_of_the_model() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = Folder::new("external-broken");
+    folder.write(
+        "m.mo",
+        r#"package P
+  function f
+    input Real x;
+    output Real y;
+  external "C" y = f(x) annotation(Include = "double f(double x) { return x + ; }");
+  end f;
+  function g
+    input Real x[2];
+    output Real y;
+  external "C" y = g(x) annotation(Include = "double g(int *x) { return x[0]; }");
+  end g;
+  model M
+    Real y = f(time);
+  end M;
+  model N
+    Real y = g({time, 1});
+  end N;
+end P;
+"#,
+    );
+    let outcome = run(&folder, &["check", "m.mo", "-m", "P.M", "--allow-external", "build"]);
+    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("error[external-build]") && outcome.stderr.contains("m.mo:2"),
+        "{}",
+        outcome.stderr
+    );
+    // A declaration that contradicts the one in Modelica would be garbage at run time.
+    let outcome = run(&folder, &["check", "m.mo", "-m", "P.N", "--allow-external", "build"]);
+    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("incompatible"), "{}", outcome.stderr);
+}
+
+#[test]
+fn libraries_that_are_there_are_linked_as_they_are() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = Folder::new("external-prebuilt");
+    library(&folder);
+    let platform = match (std::env::consts::OS, std::env::consts::ARCH) {
+        ("linux", "x86_64") => "linux64",
+        _ => return eprintln!("skipped: the folder of this platform has another name"),
+    };
+    // The library calls functions of ModelicaUtilities.h, which it does not bring.
+    std::fs::create_dir_all(folder.path(&format!("Lib/Resources/Library/{platform}"))).expect("a folder");
+    folder.write("utilities/ModelicaUtilities.h", "#include <stddef.h>\nchar *ModelicaAllocateString(size_t);\nvoid ModelicaError(const char *);\nvoid ModelicaFormatError(const char *, ...);\nvoid ModelicaFormatMessage(const char *, ...);\n");
+    let made = format!("Lib/Resources/Library/{platform}/libmine.so");
+    let status = Command::new("cc")
+        .args([
+            "-shared",
+            "-fPIC",
+            "-o",
+            &made,
+            "Lib/Resources/C-Sources/mine.c",
+            "-ILib/Resources/Include",
+            "-Iutilities",
+        ])
+        .current_dir(folder.path(""))
+        .status();
+    assert!(status.expect("cc runs").success());
+    std::fs::remove_dir_all(folder.path("Lib/Resources/C-Sources")).expect("the sources go");
+    let call = ["simulate", "Lib.All", "-L", ".", "--allow-external", "build", "--stop-time", "2", "-o", "out.csv"];
+    let outcome = run(&folder, &call);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    assert_eq!(last(&folder.read("out.csv"))("a"), 4.0);
+    // Named by the user it is found too, except for what only `Include` defines.
+    folder.write(
+        "f.mo",
+        "model F\n  Real x(start = 1, fixed = true);\n  Real y = Lib.positive(x);\nequation\n  der(x) = -1;\nend F;\n",
+    );
+    let path = folder.path(&made).display().to_string();
+    let outcome = run(&folder, &["simulate", "f.mo", "-L", ".", "--allow-external", &path, "-o", "f.csv"]);
+    assert_eq!(outcome.status, 3, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("is below one half"), "{}", outcome.stderr);
+}
+
+#[test]
+fn fortran_takes_everything_by_reference_and_by_columns() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = Folder::new("external-fortran");
+    // A C function with the interface of `SUBROUTINE SECOND(A, N, M, R)`, which gives the second element in memory.
+    folder.write("Lib/package.mo", "package Lib\n  function second\n    input Real a[:, :];\n    output Real r;\n  external \"FORTRAN 77\" SECOND(a, size(a, 1), size(a, 2), r) annotation(Library = \"second\");\n  end second;\n  model M\n    Real r = second([1, 2, 3; 4, 5, time]);\n  end M;\nend Lib;\n");
+    folder.write(
+        "Lib/Resources/C-Sources/second.c",
+        "void second_(double *a, int *n, int *m, double *r) { *r = a[1] + 100**n + 1000**m; }\n",
+    );
+    let outcome = run(&folder, &["simulate", "Lib.M", "-L", ".", "--allow-external", "build", "-o", "out.csv"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    assert_eq!(last(&folder.read("out.csv"))("r"), 3204.0);
+}

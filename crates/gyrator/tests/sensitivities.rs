@@ -1,0 +1,307 @@
+//! Derivatives of trajectories: against closed forms, and against differences of runs, through events.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use gyrator::{Error, Model, Sensitivities, Session};
+
+fn model(text: &str) -> Model {
+    let mut session = Session::new();
+    session.replace_text("m.mo", text);
+    session.model("m.mo").unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn sensitivities(model: &Model, stop: f64, of: &[&str], by: &[&str]) -> Result<Sensitivities, Error> {
+    let find = |names: &[&str]| -> Vec<_> { names.iter().map(|name| model.variable(name).unwrap()).collect() };
+    let experiment = model.experiment().stop(stop).tolerance(1e-9);
+    model.sensitivities(&experiment, &find(of), &find(by))
+}
+
+/// The derivative at the end of the run, and a central difference of runs.
+fn compare(text: &str, stop: f64, of: &[&str], by: &[&str], relative: f64) {
+    let model = model(text);
+    let found = sensitivities(&model, stop, of, by).unwrap_or_else(|error| panic!("{error}"));
+    let values = model.parameter_values().unwrap();
+    for parameter in by {
+        let value = values.iter().find(|(known, _)| known.name == *parameter).unwrap().1;
+        let distance = 1e-5 * value.abs().max(1e-3);
+        let end = |value: f64| {
+            let model = model.with(parameter, value).unwrap();
+            model.simulate(&model.experiment().stop(stop).tolerance(1e-11)).unwrap()
+        };
+        let (low, high) = (end(value - distance), end(value + distance));
+        for variable in of {
+            let difference = (high.last(variable).unwrap() - low.last(variable).unwrap()) / (2.0 * distance);
+            let exact = *found.get(variable, parameter).unwrap().last().unwrap();
+            let allowed = relative * difference.abs().max(1e-3);
+            assert!(
+                (exact - difference).abs() <= allowed,
+                "d{variable}/d{parameter}: {exact}, difference {difference}"
+            );
+        }
+    }
+}
+
+const BALL: &str = "model Ball
+  parameter Real g = 9.81;
+  parameter Real e = 0.8;
+  parameter Real h0 = 1;
+  Real h(start = h0, fixed = true), v(start = 0, fixed = true);
+equation
+  der(h) = v;
+  der(v) = -g;
+  when h <= 0 then
+    reinit(v, -e*pre(v));
+  end when;
+end Ball;";
+
+#[test]
+fn a_ball_bounces_as_its_closed_form_says() {
+    let (g, e, h0) = (9.81f64, 0.8, 1.0);
+    let ball = model(BALL);
+    let stop = 0.8;
+    let found = sensitivities(&ball, stop, &["h", "v"], &["g", "e", "h0"]).unwrap();
+    // Until the first impact at T: h = h0 - g t²/2. Then h = e w (t - T) - g (t - T)²/2 with w = g T = sqrt(2 g h0).
+    let fall = (2.0 * h0 / g).sqrt();
+    let w = (2.0 * g * h0).sqrt();
+    for (row, &t) in found.run.time.iter().enumerate() {
+        let at = |variable: &str, parameter: &str| found.get(variable, parameter).unwrap()[row];
+        let near = |found: f64, exact: f64| {
+            assert!((found - exact).abs() < 1e-6 * exact.abs().max(1.0), "{found} is not {exact} at {t}");
+        };
+        if t < fall - 1e-9 {
+            near(at("h", "g"), -t * t / 2.0);
+            near(at("h", "h0"), 1.0);
+            near(at("v", "g"), -t);
+            near(at("h", "e"), 0.0);
+        } else if t > fall + 1e-9 {
+            let s = t - fall;
+            let (fall_g, fall_h) = (-fall / (2.0 * g), fall / (2.0 * h0));
+            let (w_g, w_h) = (w / (2.0 * g), w / (2.0 * h0));
+            near(at("h", "e"), w * s);
+            near(at("v", "e"), w);
+            near(at("h", "g"), e * w_g * s - e * w * fall_g - s * s / 2.0 + g * s * fall_g);
+            near(at("v", "g"), e * w_g - s + g * fall_g);
+            near(at("h", "h0"), e * w_h * s - e * w * fall_h + g * s * fall_h);
+            near(at("v", "h0"), e * w_h + g * fall_h);
+        }
+    }
+    // Both limits of the impact are rows.
+    let impact = found.run.time.iter().position(|&t| (t - fall).abs() < 1e-7).unwrap();
+    assert_eq!(found.run.time[impact], found.run.time[impact + 1]);
+    let jump = found.get("v", "h0").unwrap();
+    assert!((jump[impact] - 0.0).abs() < 1e-6 && (jump[impact + 1] - (e * w / 2.0 + g * fall / 2.0)).abs() < 1e-5);
+}
+
+#[test]
+fn many_bounces_agree_with_differences() {
+    compare(BALL, 2.5, &["h", "v"], &["g", "e", "h0"], 1e-4);
+}
+
+#[test]
+fn a_switch_in_time_moves_with_its_parameter() {
+    // x = a (t - T) behind T.
+    let step = model(
+        "model Step parameter Real T = 0.3; parameter Real a = 2; Real u = if time >= T then a else 0;
+           Real x(start = 0, fixed = true); equation der(x) = u; end Step;",
+    );
+    let found = sensitivities(&step, 1.0, &["x", "u"], &["T", "a"]).unwrap();
+    let last = |variable, parameter| *found.get(variable, parameter).unwrap().last().unwrap();
+    assert!((last("x", "T") + 2.0).abs() < 1e-9, "{}", last("x", "T"));
+    assert!((last("x", "a") - 0.7).abs() < 1e-9);
+    assert_eq!((last("u", "T"), last("u", "a")), (0.0, 1.0));
+}
+
+#[test]
+fn a_thermostat_agrees_with_differences() {
+    let text = "model Thermostat
+      parameter Real low = 19, high = 21, k = 0.5, P = 8, outside = 10;
+      Real T(start = 18, fixed = true);
+      discrete Boolean on(start = true, fixed = true);
+    equation
+      der(T) = -k*(T - outside) + (if on then P else 0);
+      when T >= high then on = false; elsewhen T <= low then on = true; end when;
+    end Thermostat;";
+    compare(text, 5.0, &["T"], &["low", "high", "k", "P", "outside"], 1e-5);
+}
+
+#[test]
+fn a_diode_agrees_with_differences() {
+    let text = "model Rectifier
+      parameter Real C = 1e-3, R = 100, Rs = 1, f = 50;
+      Real v(start = 0, fixed = true), u, i, s;
+      Boolean off = s < 0;
+    equation
+      u = 10*sin(2*3.141592653589793*f*time);
+      u - v - Rs*i = if off then s else 0;
+      i = if off then 0 else s;
+      C*der(v) = i - v/R;
+    end Rectifier;";
+    compare(text, 0.05, &["v", "i"], &["C", "R", "Rs", "f"], 1e-4);
+}
+
+#[test]
+fn what_a_sampled_controller_holds_has_derivatives() {
+    let text = "model Sampled
+      parameter Real T = 0.1, k = 2, w = 1;
+      Real x(start = 0, fixed = true);
+      discrete Real u(start = 0, fixed = true), z(start = 0, fixed = true);
+    equation
+      der(x) = -x + u;
+      when sample(0, T) then
+        z = pre(z) + T*(w - x);
+        u = k*(w - x) + z;
+      end when;
+    end Sampled;";
+    compare(text, 1.03, &["x", "u", "z"], &["T", "k", "w"], 1e-5);
+}
+
+#[test]
+fn instants_that_a_when_clause_plans_move_with_their_parameters() {
+    let text = "model Planned
+      parameter Real T = 0.3, a = 2;
+      discrete Real next(start = T, fixed = true), u(start = 0, fixed = true);
+      Real x(start = 0, fixed = true);
+    equation
+      der(x) = u - x;
+      when time >= pre(next) then
+        next = pre(next) + T;
+        u = pre(u) + a*x + 1;
+      end when;
+    end Planned;";
+    compare(text, 1.0, &["x", "u", "next"], &["T", "a"], 1e-5);
+    let pulses = "model Pulses
+      parameter Real T = 0.3, d = 0.4;
+      Real x(start = 0, fixed = true);
+    equation
+      der(x) = (if mod(time, T) < d*T then 1 else 0) - x;
+    end Pulses;";
+    compare(pulses, 1.0, &["x"], &["T", "d"], 1e-5);
+    let stairs = "model Stairs
+      parameter Real a = 1;
+      Real x(start = 0, fixed = true), y(start = 0, fixed = true);
+    equation
+      der(x) = 1;
+      der(y) = floor(3*a*x);
+    end Stairs;";
+    compare(stairs, 1.1, &["y"], &["a"], 1e-6);
+}
+
+#[test]
+fn a_stationary_start_has_derivatives() {
+    let text = "model Rest parameter Real a = 3; Real x(start = 1); initial equation der(x) = 0;
+      equation der(x) = a - x^2 + time; end Rest;";
+    compare(text, 1.0, &["x"], &["a"], 1e-6);
+}
+
+#[test]
+fn the_first_point_has_derivatives_too() {
+    // x³ = a at the start, then x' = -x: x = a^(1/3) exp(-t), and p = 2 a from the initial equations.
+    let text = "model Start
+      parameter Real a = 8;
+      parameter Real p(fixed = false, start = 1);
+      Real x(start = 1), y;
+    initial equation
+      x^3 = a;
+      p = 2*a;
+    equation
+      der(x) = -x;
+      der(y) = p;
+    initial equation
+      y = a^2;
+    end Start;";
+    let start = model(text);
+    let found = sensitivities(&start, 1.0, &["x", "y"], &["a"]).unwrap();
+    let (x, y) = (found.get("x", "a").unwrap(), found.get("y", "a").unwrap());
+    assert!((x[0] - 1.0 / 12.0).abs() < 1e-10 && (y[0] - 16.0).abs() < 1e-9, "{} {}", x[0], y[0]);
+    assert!((x.last().unwrap() - (-1f64).exp() / 12.0).abs() < 1e-7);
+    assert!((y.last().unwrap() - 18.0).abs() < 1e-7);
+}
+
+#[test]
+fn stiff_equations_and_simultaneous_systems() {
+    let text = "model Stiff
+      parameter Real k = 1e4, c = 3;
+      Real x(start = 0, fixed = true), y(start = 1, fixed = true), z;
+    equation
+      der(x) = -k*(x - sin(time)) + y;
+      der(y) = -c*y*z;
+      z^3 + z = x^2 + 1;
+    end Stiff;";
+    compare(text, 2.0, &["x", "y", "z"], &["k", "c"], 1e-4);
+}
+
+#[test]
+fn inputs_that_jump_and_move_states_through_events() {
+    let text = "model Driven
+      input Real u;
+      parameter Real limit = 0.4, k = 1.5;
+      Real x(start = 0, fixed = true), y(start = 0, fixed = true);
+    equation
+      der(x) = k*u - 0.1*x;
+      der(y) = if u + x > limit then u else 0;
+    end Driven;";
+    let model = model(text);
+    let run = |model: &Model| {
+        model.experiment().input("u", &[0.0, 1.0, 1.0, 2.0], &[0.0, 1.0, 0.2, 0.5]).stop(2.0).tolerance(1e-10)
+    };
+    let find = |name| model.variable(name).unwrap();
+    let found = model.sensitivities(&run(&model), &[find("x"), find("y")], &[find("limit"), find("k")]).unwrap();
+    for (parameter, value) in [("limit", 0.4), ("k", 1.5)] {
+        let end = |value| {
+            let model = model.with(parameter, value).unwrap();
+            model.simulate(&run(&model)).unwrap()
+        };
+        let (low, high) = (end(value - 1e-5), end(value + 1e-5));
+        for variable in ["x", "y"] {
+            let difference = (high.last(variable).unwrap() - low.last(variable).unwrap()) / 2e-5;
+            let exact = *found.get(variable, parameter).unwrap().last().unwrap();
+            assert!(
+                (exact - difference).abs() < 1e-4 * difference.abs().max(0.1),
+                "{variable} by {parameter}: {exact} {difference}"
+            );
+        }
+    }
+}
+
+fn refusal(text: &str, stop: f64, of: &str, by: &str) -> String {
+    sensitivities(&model(text), stop, &[of], &[by]).err().map_or_else(String::new, |error| error.to_string())
+}
+
+#[test]
+fn what_has_no_derivative_is_refused() {
+    let grazing = "model Grazing parameter Real a = 1; Real x = (time - a)^2; Real y(start = 0, fixed = true);
+      equation der(y) = if x > 0 then 1 else 5; end Grazing;";
+    let said = refusal(grazing, 2.0, "y", "a");
+    assert!(said.contains("no-sensitivity") && said.contains("touches"), "{said}");
+    let parting = "model Parting parameter Real a = 0.5, b = 0.5; Real x(start = 0, fixed = true);
+      equation der(x) = (if time > a then 1 else 2)*(if time > b then 3 else 5); end Parting;";
+    let said = refusal(parting, 1.0, "x", "a");
+    assert!(said.contains("no-sensitivity") && said.contains("change together"), "{said}");
+    let delayed = "model Delayed parameter Real k = 1; Real x(start = 1, fixed = true);
+      equation der(x) = -k*delay(x, 0.1); end Delayed;";
+    assert!(refusal(delayed, 1.0, "x", "k").contains("delays"));
+    // A term with a parameter that is zero is not part of the code.
+    let zero = "model Zero parameter Real k = 0; Real x(start = 1, fixed = true), y(start = 2, fixed = true);
+      equation der(x) = -x + k*y; der(y) = -y; end Zero;";
+    assert!(refusal(zero, 1.0, "x", "k").contains("structure beside it"));
+    let count = "model Count parameter Integer n = 2; Real x(start = 0, fixed = true); equation der(x) = n; end Count;";
+    assert!(refusal(count, 1.0, "x", "n").contains("`n`"));
+    let whole = "model Whole parameter Real k = 1; Integer n = integer(k*time); end Whole;";
+    assert!(refusal(whole, 1.0, "n", "k").contains("no Real"));
+}
+
+#[test]
+fn states_that_are_exchanged_keep_their_derivatives() {
+    // A pendulum in Cartesian coordinates; its angle as a state of its own is the reference.
+    let text = "model Pendulum
+      parameter Real L = 1, g = 9.81;
+      Real x(start = 0.8, fixed = true), y(start = -0.6), vx(start = 0, fixed = true), vy, F;
+    equation
+      der(x) = vx;
+      der(y) = vy;
+      der(vx) = -F*x;
+      der(vy) = -F*y - g;
+      x^2 + y^2 = L^2;
+    end Pendulum;";
+    compare(text, 1.7, &["x", "y", "vx"], &["L", "g"], 1e-3);
+}

@@ -1,0 +1,575 @@
+//! Walks over a text of the user and notes what the rules change in it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use base::Span;
+use syntax::ast::{self, Ident};
+
+use super::edits::Edits;
+use super::names::{Begin, Class, Found, World, full_name};
+use super::rules::{Rules, parts};
+use super::uses::Use;
+
+/// The changes of one text.
+pub struct Rewrite<'a> {
+    pub world: &'a World<'a>,
+    pub rules: &'a Rules,
+    pub text: &'a str,
+    pub edits: Edits,
+    /// What cannot be converted: the place and the reason.
+    pub messages: Vec<(usize, String)>,
+}
+
+impl Rewrite<'_> {
+    pub fn stored(&mut self, stored: &ast::StoredDefinition) {
+        let within: Vec<&str> =
+            stored.within.iter().flat_map(|within| &within.parts).map(|part| part.name.as_str()).collect();
+        let within = (!within.is_empty()).then(|| within.join("."));
+        for class in &stored.classes {
+            self.class(within.as_deref(), class);
+        }
+    }
+
+    fn class(&mut self, parent: Option<&str>, class: &Arc<ast::ClassDef>) {
+        let name = full_name(parent, class);
+        let outside = parent.unwrap_or("");
+        match &class.body {
+            ast::ClassBody::Long(composition) => syntax::deep(|| self.composition(&name, composition)),
+            ast::ClassBody::Short { base, subscripts, modification, .. } => {
+                self.subscripts(outside, subscripts);
+                let behind = end_of_subscripts(self.text, base.span.end as usize);
+                let modification = modification.as_deref();
+                self.used(&Use { scope: outside, name: base, modification, behind, component: None });
+            }
+            ast::ClassBody::PartialDerivative { function, .. } => self.type_name(outside, function),
+            ast::ClassBody::Enumeration(_) => {}
+        }
+        if let Some(constraint) = &class.constraint {
+            self.constraint(outside, constraint);
+        }
+        self.annotation(&name, class.annotation.as_deref());
+    }
+
+    fn composition(&mut self, class: &str, composition: &ast::Composition) {
+        for element in &composition.elements {
+            match element {
+                ast::Element::Import(import) => self.import(import),
+                ast::Element::Extends(extends) => {
+                    let (behind, modification) = (extends.base.span.end as usize, extends.modification.as_deref());
+                    self.used(&Use { scope: class, name: &extends.base, modification, behind, component: None });
+                    self.annotation(class, extends.annotation.as_deref());
+                }
+                ast::Element::Class(inner) => self.class(Some(class), inner),
+                ast::Element::Component(component) => self.component(class, component),
+            }
+        }
+        for section in &composition.equations {
+            section.equations.iter().for_each(|equation| self.equation(class, equation));
+        }
+        for section in &composition.algorithms {
+            section.statements.iter().for_each(|statement| self.statement(class, statement));
+        }
+        if let Some(external) = &composition.external {
+            external.arguments.iter().for_each(|argument| self.expr(class, argument));
+            self.annotation(class, external.annotation.as_deref());
+        }
+        if let Some(Some(modification)) = &composition.extension {
+            self.arguments(class, None, modification);
+        }
+    }
+
+    fn component(&mut self, scope: &str, component: &ast::Component) {
+        self.subscripts(scope, &component.subscripts);
+        let modification = component.modification.as_deref();
+        if let Some(ast::ModificationValue::Expr(value)) = modification.and_then(|given| given.value.as_ref()) {
+            self.expr(scope, value);
+        }
+        if let Some(condition) = &component.condition {
+            self.expr(scope, condition);
+        }
+        let behind = end_of_subscripts(self.text, component.name.span.end as usize);
+        let modification = modification.and_then(|given| given.arguments.as_deref());
+        let name = Some(component.name.name.as_str());
+        self.used(&Use { scope, name: &component.type_name, modification, behind, component: name });
+        if let Some(constraint) = &component.constraint {
+            self.constraint(scope, constraint);
+        }
+        self.annotation(scope, component.annotation.as_deref());
+    }
+
+    fn constraint(&mut self, scope: &str, constraint: &ast::Constraint) {
+        let (behind, modification) = (constraint.base.span.end as usize, constraint.modification.as_deref());
+        self.used(&Use { scope, name: &constraint.base, modification, behind, component: None });
+    }
+
+    fn import(&mut self, import: &ast::Import) {
+        let old = names_of(&import.path.parts);
+        if old.first().is_none_or(|first| first != self.world.library) {
+            return;
+        }
+        let ast::ImportKind::Several(names) = &import.kind else {
+            let new = self.rules.path(&old);
+            self.complain(&old, import.path.span);
+            // Where the last part changes, it changes wherever it is used; see `written`.
+            self.replace_names(&import.path.parts, &new.join("."));
+            return;
+        };
+        let new: Vec<Vec<String>> = names
+            .iter()
+            .map(|name| self.rules.path(&[old.clone(), vec![name.name.as_str().to_owned()]].concat()))
+            .collect();
+        let packages: Vec<&[String]> = new.iter().map(|path| &path[..path.len().saturating_sub(1)]).collect();
+        if packages.windows(2).all(|pair| pair[0] == pair[1]) {
+            if let Some(package) = packages.first() {
+                self.replace_names(&import.path.parts, &package.join("."));
+            }
+            for (name, path) in names.iter().zip(&new) {
+                self.replace(range(name.span), path.last().cloned().unwrap_or_default());
+            }
+        } else {
+            let clauses: Vec<String> = new.iter().map(|path| format!("import {}", path.join("."))).collect();
+            let end = range(import.span).end;
+            let end = if self.text[..end].ends_with(';') { end - 1 } else { end };
+            self.replace(range(import.span).start..end, clauses.join("; "));
+        }
+    }
+
+    /// Modifiers of an element of a class.
+    pub fn arguments(&mut self, scope: &str, class: Option<&Class>, modification: &ast::ClassModification) {
+        for argument in &modification.arguments {
+            match argument {
+                ast::Argument::Element(element) => syntax::deep(|| self.argument(scope, class, element)),
+                ast::Argument::RedeclareClass { class: inner, .. } => self.redeclared_class(scope, class, inner),
+                ast::Argument::RedeclareComponent { component, .. } => {
+                    self.element_name(class, std::slice::from_ref(&component.name));
+                    self.component(scope, component);
+                }
+                ast::Argument::BreakElement(name) => drop(self.element_name(class, std::slice::from_ref(name))),
+                ast::Argument::BreakConnect(a, b, _) => {
+                    self.reference(scope, a);
+                    self.reference(scope, b);
+                }
+            }
+        }
+    }
+
+    fn redeclared_class(&mut self, scope: &str, class: Option<&Class>, inner: &Arc<ast::ClassDef>) {
+        self.element_name(class, std::slice::from_ref(&inner.name));
+        if let ast::ClassBody::Short { base, subscripts, modification, .. } = &inner.body {
+            self.subscripts(scope, subscripts);
+            let behind = end_of_subscripts(self.text, base.span.end as usize);
+            let modification = modification.as_deref();
+            self.used(&Use { scope, name: base, modification, behind, component: None });
+        }
+        if let Some(constraint) = &inner.constraint {
+            self.constraint(scope, constraint);
+        }
+    }
+
+    fn argument(&mut self, scope: &str, class: Option<&Class>, element: &ast::ElementModification) {
+        let inner = self.element_name(class, &element.path);
+        let Some(modification) = &element.modification else { return };
+        if let Some(arguments) = &modification.arguments {
+            self.nested_names(class, element, arguments);
+            self.arguments(scope, inner.as_ref(), arguments);
+        }
+        if let Some(ast::ModificationValue::Expr(value)) = &modification.value {
+            self.expr(scope, value);
+        }
+    }
+
+    /// Names with several parts that are written one in the other: `a(b = 1)` is `a.b`.
+    fn nested_names(
+        &mut self,
+        class: Option<&Class>,
+        outer: &ast::ElementModification,
+        inner: &ast::ClassModification,
+    ) {
+        let begin = names_of(&outer.path);
+        for base in class.map(|class| self.world.library_bases(class)).unwrap_or_default() {
+            let base = base.join(".");
+            for argument in &inner.arguments {
+                let ast::Argument::Element(element) = argument else { continue };
+                let path = [begin.clone(), names_of(&element.path)].concat();
+                let found = self.rules.element(&base, &path).filter(|(taken, _)| *taken > begin.len());
+                if let Some((taken, new)) = found {
+                    match parts(&new).strip_prefix(begin.as_slice()).filter(|rest| !rest.is_empty()) {
+                        Some(rest) => self.replace_names(&element.path[..taken - begin.len()], &rest.join(".")),
+                        None => self.write_flat(element, &path),
+                    }
+                }
+                let rules = self.rules.modifiers.get(&base).into_iter().flatten();
+                if rules.flat_map(|rule| &rule.old).any(|(old, _)| *old == path.join(".")) {
+                    self.write_flat(element, &path);
+                }
+            }
+        }
+    }
+
+    /// A nested name that has no nested form afterwards.
+    fn write_flat(&mut self, element: &ast::ElementModification, path: &[String]) {
+        let message =
+            format!("`{}` is not converted where it is written in parentheses; write it with points", path.join("."));
+        self.messages.push((range(element.span).start, message));
+    }
+
+    /// Renames an element of a class that a path names; the class of what the path leads to, as far as it is known.
+    fn element_name(&mut self, class: Option<&Class>, path: &[Ident]) -> Option<Class> {
+        let mut class = class?.clone();
+        for (position, name) in path.iter().enumerate() {
+            let member = match &class {
+                Class::User(user) => self.world.member(user, name.name.as_str()),
+                Class::Library(_) => None,
+            };
+            match member {
+                Some(Found::Component { class: declared, component }) => {
+                    class = self.world.class(&declared, &component.type_name)?;
+                }
+                Some(Found::Class(inner)) => class = inner,
+                _ => {
+                    let rest = names_of(&path[position..]);
+                    for base in self.world.library_bases(&class) {
+                        self.renamed_element(&base.join("."), &rest, &path[position..]);
+                    }
+                    return None;
+                }
+            }
+        }
+        Some(class)
+    }
+
+    /// Whether a rule has another name for an element of a class of the library.
+    fn renamed_element(&mut self, base: &str, rest: &[String], path: &[Ident]) -> bool {
+        if let Some(message) = rest.first().and_then(|first| self.rules.message(base, Some(first))) {
+            self.messages.push((range(path[0].span).start, message.to_owned()));
+        }
+        match self.rules.element(base, rest) {
+            Some((taken, new)) => {
+                self.replace_names(&path[..taken], &new);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The name of a class in the text.
+    pub fn type_name(&mut self, scope: &str, name: &ast::TypeName) {
+        self.path(scope, name.global, &name.parts, name.span);
+    }
+
+    /// A name that may lead into the library, written anew; whether it does.
+    fn path(&mut self, scope: &str, global: bool, names: &[Ident], span: Span) -> bool {
+        let texts: Vec<&str> = names.iter().map(|name| name.name.as_str()).collect();
+        let Some(Found::Library(old, begin)) = self.world.find(scope, global, &texts) else { return false };
+        self.complain(&old, span);
+        let new = self.rules.path(&old);
+        if let Some(other) = new.first().filter(|first| *first != self.world.library && !self.is_user(first)) {
+            let message = format!("the library `{other}` is used from here on; add it to the annotation `uses`");
+            if self.messages.iter().all(|(_, known)| *known != message) {
+                self.messages.push((range(span).start, message));
+            }
+        }
+        let text = self.written(&texts, &begin, &new);
+        if text != texts.join(".") {
+            self.replace_names(names, &text);
+        }
+        true
+    }
+
+    fn is_user(&self, name: &str) -> bool {
+        self.world.classes.contains_key(name)
+    }
+
+    /// A new path in the style of the old text.
+    fn written(&self, texts: &[&str], begin: &Begin, new: &[String]) -> String {
+        let whole = new.join(".");
+        match begin {
+            Begin::Whole => whole,
+            Begin::Import { path, renamed } => {
+                let import = self.rules.path(path);
+                let own = if *renamed { texts.first().map(|own| (*own).to_owned()) } else { import.last().cloned() };
+                match (new.strip_prefix(import.as_slice()), own) {
+                    (Some(rest), Some(own)) => [&[own], rest].concat().join("."),
+                    _ => whole,
+                }
+            }
+            Begin::All { package } => match new.strip_prefix(self.rules.path(package).as_slice()) {
+                Some(rest) if !rest.is_empty() => rest.join("."),
+                _ => whole,
+            },
+            Begin::Alias { taken, path } => match new.strip_prefix(self.rules.path(path).as_slice()) {
+                Some(rest) => {
+                    let kept = texts.iter().take(*taken).map(|text| (*text).to_owned());
+                    kept.chain(rest.iter().cloned()).collect::<Vec<_>>().join(".")
+                }
+                None => whole,
+            },
+        }
+    }
+
+    /// Says why a class of a path cannot be converted.
+    fn complain(&mut self, path: &[String], span: Span) {
+        for length in 1..=path.len() {
+            let (class, rest) = (path[..length].join("."), &path[length..]);
+            let message = self
+                .rules
+                .message(&class, None)
+                .or_else(|| self.rules.message(&class, rest.first().map(String::as_str)));
+            if let Some(message) = message {
+                self.messages.push((range(span).start, message.to_owned()));
+            }
+        }
+    }
+
+    fn reference(&mut self, scope: &str, name: &ast::ComponentRef) {
+        for part in &name.parts {
+            self.subscripts(scope, &part.subscripts);
+        }
+        // What stands behind a subscript is an element of a component.
+        let plain =
+            name.parts.iter().position(|part| !part.subscripts.is_empty()).map_or(name.parts.len(), |at| at + 1);
+        let idents: Vec<Ident> = name.parts.iter().map(|part| part.ident).collect();
+        if self.path(scope, name.global, &idents[..plain], name.span) || name.global {
+            return;
+        }
+        let Some(first) = idents.first() else { return };
+        match self.world.find(scope, false, &[first.name.as_str()]) {
+            Some(Found::Component { class, component }) => {
+                let class = self.world.class(&class, &component.type_name);
+                self.element_name(class.as_ref(), &idents[1..]);
+            }
+            Some(_) => {}
+            // Inherited from a class of the library, perhaps.
+            None => {
+                let rest = names_of(&idents[..plain]);
+                let mut around = Some(scope.to_owned());
+                while let Some(class) = around {
+                    for base in self.world.library_bases(&Class::User(class.clone())) {
+                        if self.renamed_element(&base.join("."), &rest, &idents) {
+                            return;
+                        }
+                    }
+                    around = self.world.classes.get(&class).and_then(|known| known.parent.clone());
+                }
+            }
+        }
+    }
+
+    fn equation(&mut self, scope: &str, equation: &ast::Equation) {
+        syntax::deep(|| match &equation.kind {
+            ast::EquationKind::Equal(a, b) => {
+                self.expr(scope, a);
+                self.expr(scope, b);
+            }
+            ast::EquationKind::Connect(a, b) => {
+                self.reference(scope, a);
+                self.reference(scope, b);
+            }
+            ast::EquationKind::If { branches, otherwise } => {
+                for (condition, inner) in branches {
+                    self.expr(scope, condition);
+                    inner.iter().for_each(|equation| self.equation(scope, equation));
+                }
+                otherwise.iter().for_each(|equation| self.equation(scope, equation));
+            }
+            ast::EquationKind::For { iterators, body } => {
+                self.iterators(scope, iterators);
+                body.iter().for_each(|equation| self.equation(scope, equation));
+            }
+            ast::EquationKind::When { branches } => {
+                for (condition, inner) in branches {
+                    self.expr(scope, condition);
+                    inner.iter().for_each(|equation| self.equation(scope, equation));
+                }
+            }
+            ast::EquationKind::Call(call) => self.expr(scope, call),
+        });
+        self.annotation(scope, equation.annotation.as_deref());
+    }
+
+    fn statement(&mut self, scope: &str, statement: &ast::Statement) {
+        let blocks =
+            |rewrite: &mut Self, branches: &[(ast::Expr, Vec<ast::Statement>)], otherwise: &[ast::Statement]| {
+                for (condition, inner) in branches {
+                    rewrite.expr(scope, condition);
+                    inner.iter().for_each(|statement| rewrite.statement(scope, statement));
+                }
+                otherwise.iter().for_each(|statement| rewrite.statement(scope, statement));
+            };
+        syntax::deep(|| match &statement.kind {
+            ast::StatementKind::Assign(target, value) => {
+                self.reference(scope, target);
+                self.expr(scope, value);
+            }
+            ast::StatementKind::AssignSeveral(targets, value) => {
+                targets.iter().flatten().for_each(|target| self.reference(scope, target));
+                self.expr(scope, value);
+            }
+            ast::StatementKind::If { branches, otherwise } => blocks(self, branches, otherwise),
+            ast::StatementKind::When { branches } => blocks(self, branches, &[]),
+            ast::StatementKind::For { iterators, body } => {
+                self.iterators(scope, iterators);
+                blocks(self, &[], body);
+            }
+            ast::StatementKind::While { condition, body } => {
+                self.expr(scope, condition);
+                blocks(self, &[], body);
+            }
+            ast::StatementKind::Call(call) => self.expr(scope, call),
+            ast::StatementKind::Break | ast::StatementKind::Return => {}
+        });
+    }
+
+    fn iterators(&mut self, scope: &str, iterators: &[ast::Iterator]) {
+        iterators.iter().filter_map(|iterator| iterator.range.as_ref()).for_each(|range| self.expr(scope, range));
+    }
+
+    fn subscripts(&mut self, scope: &str, subscripts: &[ast::Subscript]) {
+        for subscript in subscripts {
+            if let ast::Subscript::Expr(value) = subscript {
+                self.expr(scope, value);
+            }
+        }
+    }
+
+    fn expr(&mut self, scope: &str, expr: &ast::Expr) {
+        syntax::deep(|| match &expr.kind {
+            ast::ExprKind::Ref(name) => self.reference(scope, name),
+            ast::ExprKind::Call { function, arguments } => self.call(scope, function, arguments),
+            ast::ExprKind::Unary(_, a) => self.expr(scope, a),
+            ast::ExprKind::Binary(_, a, b) => {
+                self.expr(scope, a);
+                self.expr(scope, b);
+            }
+            ast::ExprKind::If { branches, otherwise } => {
+                for (condition, value) in branches {
+                    self.expr(scope, condition);
+                    self.expr(scope, value);
+                }
+                self.expr(scope, otherwise);
+            }
+            ast::ExprKind::Range { start, step, stop } => {
+                self.expr(scope, start);
+                step.iter().for_each(|step| self.expr(scope, step));
+                self.expr(scope, stop);
+            }
+            ast::ExprKind::Array(items) => items.iter().for_each(|item| self.expr(scope, item)),
+            ast::ExprKind::ArrayFor { element, iterators } => {
+                self.expr(scope, element);
+                self.iterators(scope, iterators);
+            }
+            ast::ExprKind::Matrix(rows) => rows.iter().flatten().for_each(|item| self.expr(scope, item)),
+            ast::ExprKind::Tuple(items) => items.iter().flatten().for_each(|item| self.expr(scope, item)),
+            ast::ExprKind::Subscripted(inner, subscripts) => {
+                self.expr(scope, inner);
+                self.subscripts(scope, subscripts);
+            }
+            ast::ExprKind::Field(inner, _) => self.expr(scope, inner),
+            ast::ExprKind::String(_) => self.addresses(range(expr.span)),
+            ast::ExprKind::Real(_)
+            | ast::ExprKind::Integer(_)
+            | ast::ExprKind::Boolean(_)
+            | ast::ExprKind::End
+            | ast::ExprKind::Error => {}
+        });
+    }
+
+    fn call(&mut self, scope: &str, function: &ast::ComponentRef, arguments: &ast::Arguments) {
+        let names: Vec<&str> = function.parts.iter().map(|part| part.ident.name.as_str()).collect();
+        let class = match self.world.find(scope, function.global, &names) {
+            Some(Found::Library(path, _)) => Some(Class::Library(path)),
+            Some(Found::Class(class)) => Some(class),
+            _ => None,
+        };
+        self.reference(scope, function);
+        self.function_arguments(scope, class.as_ref(), &arguments.named);
+        for argument in &arguments.positional {
+            self.function_argument(scope, argument);
+        }
+        self.iterators(scope, &arguments.iterators);
+    }
+
+    fn function_arguments(&mut self, scope: &str, class: Option<&Class>, named: &[(Ident, ast::FunctionArgument)]) {
+        for (name, argument) in named {
+            self.element_name(class, std::slice::from_ref(name));
+            self.function_argument(scope, argument);
+        }
+    }
+
+    fn function_argument(&mut self, scope: &str, argument: &ast::FunctionArgument) {
+        match argument {
+            ast::FunctionArgument::Expr(value) => self.expr(scope, value),
+            ast::FunctionArgument::PartialApplication { function, named, .. } => {
+                let class = self.world.class(scope, function);
+                self.type_name(scope, function);
+                self.function_arguments(scope, class.as_ref(), named);
+            }
+        }
+    }
+
+    /// Names and addresses in an annotation. What an annotation is about has names of its own.
+    fn annotation(&mut self, scope: &str, annotation: Option<&ast::ClassModification>) {
+        if let Some(annotation) = annotation {
+            self.arguments(scope, None, annotation);
+        }
+    }
+
+    /// Addresses of the library in a text: `modelica://Library.Class`.
+    fn addresses(&mut self, place: Range<usize>) {
+        const SCHEME: &str = "modelica://";
+        let mut from = place.start;
+        while let Some(at) = self.text[from..place.end].find(SCHEME) {
+            let begin = from + at + SCHEME.len();
+            let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+            let rest = &self.text[begin..place.end];
+            let end = begin + rest.find(|c: char| !is_name(c)).unwrap_or(rest.len());
+            let name = self.text[begin..end].trim_end_matches('.');
+            let old = parts(name);
+            if old.first().is_some_and(|first| first == self.world.library) {
+                let new = self.rules.path(&old).join(".");
+                self.replace(begin..begin + name.len(), new);
+            }
+            from = end;
+        }
+    }
+
+    pub fn replace_names(&mut self, names: &[Ident], new: &str) {
+        if let (Some(first), Some(last)) = (names.first(), names.last()) {
+            self.replace(range(first.span).start..range(last.span).end, new.to_owned());
+        }
+    }
+
+    fn replace(&mut self, place: Range<usize>, new: String) {
+        if self.text.get(place.clone()).is_some_and(|old| old != new) {
+            self.edits.replace(place, new);
+        }
+    }
+}
+
+pub fn range(span: Span) -> Range<usize> {
+    span.start as usize..span.end as usize
+}
+
+pub fn names_of(path: &[Ident]) -> Vec<String> {
+    path.iter().map(|part| part.name.as_str().to_owned()).collect()
+}
+
+/// The end of the subscripts that begin at a place, if some do.
+fn end_of_subscripts(text: &str, at: usize) -> usize {
+    let rest = &text[at..];
+    let blank = rest.len() - rest.trim_start().len();
+    if !rest[blank..].starts_with('[') {
+        return at;
+    }
+    let mut depth = 0;
+    for (offset, character) in rest.char_indices().skip_while(|(offset, _)| *offset < blank) {
+        match character {
+            '[' => depth += 1,
+            ']' if depth == 1 => return at + offset + 1,
+            ']' => depth -= 1,
+            _ => {}
+        }
+    }
+    at
+}

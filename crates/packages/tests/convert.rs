@@ -1,0 +1,183 @@
+//! Conversion scripts applied to texts: the expected text beside the one before.
+#![allow(clippy::unwrap_used)]
+
+use packages::conversion::{Remark, Rules, Step, Text, convert, used_version};
+
+fn converted(script: &str, texts: &[&str]) -> (Vec<String>, Vec<Remark>) {
+    let step = Step { rules: Rules::parse("test.mos", script).unwrap(), to: "2.0.0".to_owned() };
+    let mut texts: Vec<Text> = texts
+        .iter()
+        .enumerate()
+        .map(|(at, text)| Text { path: format!("{at}.mo").into(), content: (*text).to_owned() })
+        .collect();
+    let mut remarks = Vec::new();
+    convert(&mut texts, "Lib", &step, &|class| class == "Lib.Units.Length", &mut remarks).unwrap();
+    (texts.into_iter().map(|text| text.content).collect(), remarks)
+}
+
+fn check_once(script: &str, before: &str, after: &str) {
+    let (texts, remarks) = converted(script, &[before]);
+    assert_eq!(texts[0], after);
+    assert_eq!(remarks, []);
+}
+
+fn check(script: &str, before: &str, after: &str) {
+    check_once(script, before, after);
+    // What is converted has nothing left to convert.
+    assert_eq!(converted(script, &[after]).0[0], after);
+}
+
+#[test]
+fn classes_keep_the_style_of_the_text() {
+    check(
+        "convertClass(\"Lib.SIunits\", \"Lib.Units.SI\"); convertClass(\"Lib.SIunits.Conversions\", \"Lib.Units.Conversions\");\n\
+         convertClass(\"Lib.Old\", \"Lib.New\");",
+        "model M // a comment\n  import SI = Lib.SIunits;\n  import Lib.Old;\n  Lib.SIunits.Length   a;\n  SI.Mass b(start = 1);\n  \
+         Old c, d;\n  .Lib.Old e;\n  Real f = SI.Conversions.from_deg( 1 );\n  Lib2.Old g;\n  annotation(Documentation(info = \"see \
+         <a href=\\\"modelica://Lib.Old\\\">it</a>\"), uses(Lib(version = \"1.0\"), Other(version = \"1.0\")));\nend M;\n",
+        "model M // a comment\n  import SI = Lib.Units.SI;\n  import Lib.New;\n  Lib.Units.SI.Length   a;\n  SI.Mass b(start = 1);\n  \
+         New c, d;\n  .Lib.New e;\n  Real f = Lib.Units.Conversions.from_deg( 1 );\n  Lib2.Old g;\n  annotation(Documentation(info = \"see \
+         <a href=\\\"modelica://Lib.New\\\">it</a>\"), uses(Lib(version = \"2.0.0\"), Other(version = \"1.0\")));\nend M;\n",
+    );
+}
+
+#[test]
+fn imports_of_whole_packages_and_of_lists() {
+    check(
+        "convertClass(\"Lib.P.A\", \"Lib.Q.A2\"); convertClass(\"Lib.P.B\", \"Lib.R.B\");",
+        "model M\n  import Lib.P.*;\n  A a;\n  Real x = Lib.P.c;\nend M;\nmodel N\n  import Lib.P.{A, B};\n  A a;\n  B b;\nend N;\n",
+        "model M\n  import Lib.P.*;\n  Lib.Q.A2 a;\n  Real x = Lib.P.c;\nend M;\nmodel N\n  import Lib.Q.A2; import Lib.R.B;\n  A2 a;\n  B b;\nend N;\n",
+    );
+}
+
+#[test]
+fn names_of_the_user_hide_those_of_the_library() {
+    check(
+        "convertClass(\"Lib.Old\", \"Lib.New\"); convertElement(\"Lib.Old\", \"p\", \"q\");",
+        "package P\n  package Lib\n    model Old\n      Real p;\n    end Old;\n  end Lib;\n  Lib.Old a(p = 1);\n  .Lib.Old b(p = 1);\nend P;\n",
+        "package P\n  package Lib\n    model Old\n      Real p;\n    end Old;\n  end Lib;\n  Lib.Old a(p = 1);\n  .Lib.New b(q = 1);\nend P;\n",
+    );
+}
+
+#[test]
+fn elements_in_modifiers_references_calls_and_heirs() {
+    check(
+        "convertElement({\"Lib.World\", \"Lib.World.gravity\"}, \"mue\", \"mu\"); convertElement(\"Lib.Src\", {\"out.sig\", \"r\"}, {\"y\", \"s\"});\n\
+         convertElement(\"Lib.Types.Init\", \"NoInit\", \"None\");",
+        "package P\n  model A\n    extends Lib.World(mue = 2);\n    Real a = mue;\n  end A;\n  model B\n    extends A(mue = 3);\n    Real b = mue + z;\n    \
+         A inner_a(mue = 5);\n    Lib.Src s[2](each r = mue);\n    Real z = inner_a.mue + s[1].out.sig + s[2].other;\n    Real g = Lib.World.gravity(mue = 4);\n    \
+         Lib.Types.Init i = Lib.Types.Init.NoInit;\n  equation\n    connect(s[1].r, x.r);\n  end B;\nend P;\n",
+        "package P\n  model A\n    extends Lib.World(mu = 2);\n    Real a = mu;\n  end A;\n  model B\n    extends A(mu = 3);\n    Real b = mu + z;\n    \
+         A inner_a(mu = 5);\n    Lib.Src s[2](each s = mu);\n    Real z = inner_a.mu + s[1].y + s[2].other;\n    Real g = Lib.World.gravity(mu = 4);\n    \
+         Lib.Types.Init i = Lib.Types.Init.None;\n  equation\n    connect(s[1].s, x.r);\n  end B;\nend P;\n",
+    );
+}
+
+/// The example of the specification, section 18.8.2.1, with its own names.
+#[test]
+fn modifiers_are_computed_from_old_ones() {
+    // `k1` has its old name, so that the rules would find it again.
+    check_once(
+        "convertClass(\"Lib.IsolatedPipe\", \"Lib.Pipe\");\nconvertModifiers({\"Lib.IsolatedPipe\"}, fill(\"\", 0), {\"useHeatPort=false\"});\n\
+         convertClass(\"Lib.Temporary.NumericValue\", \"Lib.Show.RealValue\");\n\
+         convertModifiers(\"Lib.Temporary.NumericValue\", {\"Value\"}, {\"number=%Value%\"});\n\
+         convertModifiers(\"Lib.Temporary.NumericValue\", {\"hideConnector\"}, {\"use_numberPort=not %hideConnector%\"});\n\
+         convertModifiers(\"Lib.LinearDependency\", {\"y0=0\", \"k1=0\", \"k2=0\"}, {\"y0=%y0%\", \"k1=%y0%*%k1%\", \"k2=%y0%*%k2%\"}, true);\n\
+         convertModifiers(\"Lib.Gone\", {\"n\"}, fill(\"\", 0));",
+        "model M\n  Lib.IsolatedPipe pipe1;\n  Lib.IsolatedPipe pipe2[n](L = 1);\n  Lib.Temporary.NumericValue v(\n    Value = 10,\n    hideConnector = a or b);\n  \
+         Lib.LinearDependency d(y0 = 2, k2 = x + 1) \"text\";\n  Lib.Gone g(n = 3);\n  Lib.Gone h(a = 1, n = 3, redeclare model X = Y);\n  \
+         Lib.Gone i(n = 3, final b = 2);\nend M;\n",
+        "model M\n  Lib.Pipe pipe1(useHeatPort = false);\n  Lib.Pipe pipe2[n](L = 1, useHeatPort = false);\n  Lib.Show.RealValue v(\n    number = 10,\n    use_numberPort = not (a or b));\n  \
+         Lib.LinearDependency d(y0 = 2, k1 = 2*0, k2 = 2*(x + 1)) \"text\";\n  Lib.Gone g;\n  Lib.Gone h(a = 1, redeclare model X = Y);\n  \
+         Lib.Gone i(final b = 2);\nend M;\n",
+    );
+}
+
+#[test]
+fn a_modifier_decides_about_the_class() {
+    check(
+        "convertClassIf(\"Lib.Lim\", \"strict\", \"true\", \"Lib.StrictLim\"); convertClass(\"Lib.Lim\", \"Lib.SoftLim\");\n\
+         convertClassIf(\"Lib.Col\", \"c\", \"Lib.Colors.red\", \"Lib.Red\");",
+        "model M\n  Lib.Lim a(strict = true, u = 1);\n  Lib.Lim b(strict = false);\n  Lib.Col c(c = Lib.Colors.red);\nend M;\n",
+        "model M\n  Lib.StrictLim a(u = 1);\n  Lib.SoftLim b(strict = false);\n  Lib.Red c;\nend M;\n",
+    );
+}
+
+#[test]
+fn connections_decide_about_modifiers() {
+    check(
+        "convertModifiers(\"Lib.R\", {\"cardinality(heat)=1\"}, {\"useHeatPort=true\"});",
+        "model M\n  Lib.R a;\n  Lib.R b;\nequation\n  connect(a.heat, x);\nend M;\n",
+        "model M\n  Lib.R a(useHeatPort = true);\n  Lib.R b;\nequation\n  connect(a.heat, x);\nend M;\n",
+    );
+}
+
+#[test]
+fn what_cannot_be_converted_is_told_with_its_line() {
+    let script = "convertMessage(\"Lib.Bad\", \"there is no such model any more\"); convertMessage(\"Lib.Half\", \"`p` is gone\", \"p\");\n\
+        convertModifiers(\"Lib.Two\", {\"a\", \"b\"}, {\"c=%a%+%b%\"});";
+    let (texts, remarks) = converted(
+        script,
+        &["model M\n  Lib.Bad a;\n  Lib.Half b(q = 1);\n  Lib.Half c(p = 1);\n  Lib.Two d(a = 1);\nend M;\n"],
+    );
+    assert!(texts[0].contains("Lib.Bad a;") && texts[0].contains("d(a = 1)"), "{}", texts[0]);
+    let told: Vec<(usize, &str)> = remarks.iter().map(|remark| (remark.line, remark.message.as_str())).collect();
+    assert_eq!(
+        told,
+        [
+            (2, "there is no such model any more"),
+            (4, "`p` is gone"),
+            (5, "`b` has no value from which `c` could be converted"),
+        ]
+    );
+}
+
+#[test]
+fn names_with_several_parts_in_parentheses() {
+    check(
+        "convertElement(\"Lib.Machine\", \"stator.strayReluctance\", \"stator.stray\");",
+        "model M\n  Lib.Machine a(stator(strayReluctance(x = 1), y = 2));\n  Lib.Machine b(stator.strayReluctance.x = 1);\nend M;\n",
+        "model M\n  Lib.Machine a(stator(stray(x = 1), y = 2));\n  Lib.Machine b(stator.stray.x = 1);\nend M;\n",
+    );
+    let script = "convertElement(\"Lib.A\", \"a.b\", \"c\"); convertModifiers(\"Lib.A\", {\"d.e\"}, {\"f=%d.e%\"});";
+    let (texts, remarks) =
+        converted(script, &["model M\n  Lib.A x(a(b = 1), d(e = 2));\n  Lib.A y(a.b = 1, d.e = 2);\nend M;\n"]);
+    assert_eq!(texts[0], "model M\n  Lib.A x(a(b = 1), d(e = 2));\n  Lib.A y(c = 1, f = 2);\nend M;\n");
+    let told: Vec<&str> = remarks.iter().map(|remark| remark.message.split('`').nth(1).unwrap_or_default()).collect();
+    assert_eq!(told, ["a.b", "d.e"]);
+}
+
+#[test]
+fn another_library_is_told() {
+    let (texts, remarks) =
+        converted("convertClass(\"Lib.A\", \"ObsoleteLib.A\");", &["model M\n  Lib.A a;\n  Lib.A b;\nend M;\n"]);
+    assert_eq!(texts[0], "model M\n  ObsoleteLib.A a;\n  ObsoleteLib.A b;\nend M;\n");
+    assert_eq!(remarks.len(), 1);
+    assert!(remarks[0].line == 2 && remarks[0].message.contains("`ObsoleteLib` is used"), "{remarks:?}");
+}
+
+#[test]
+fn classes_of_several_files_belong_together() {
+    let script = "convertElement(\"Lib.World\", \"mue\", \"mu\");";
+    let (texts, _) = converted(
+        script,
+        &[
+            "package P\n  annotation(uses(Lib(version = \"1.0\")));\nend P;\n",
+            "within P;\nmodel A\n  extends Lib.World;\nend A;\n",
+            "within P;\nmodel B\n  A a(mue = 1);\nend B;\n",
+        ],
+    );
+    assert!(texts[0].contains("version = \"2.0.0\""));
+    assert_eq!(texts[2], "within P;\nmodel B\n  A a(mu = 1);\nend B;\n");
+}
+
+#[test]
+fn texts_with_errors_stay_as_they_are() {
+    let mut texts = [Text { path: "a.mo".into(), content: "model M Lib.Old end M;".to_owned() }];
+    let step = Step { rules: Rules::parse("s", "convertClass(\"Lib.Old\", \"Lib.New\")").unwrap(), to: "2".to_owned() };
+    let reason = convert(&mut texts, "Lib", &step, &|_| false, &mut Vec::new()).unwrap_err();
+    assert!(reason.contains("a.mo") && texts[0].content == "model M Lib.Old end M;", "{reason}");
+    let text =
+        Text { path: "b.mo".into(), content: "model M annotation(uses(Lib(version=\"1.5\"))); end M;".to_owned() };
+    assert_eq!(used_version(&[text], "Lib").unwrap().as_deref(), Some("1.5"));
+}

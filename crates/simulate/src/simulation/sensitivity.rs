@@ -1,0 +1,186 @@
+//! Sensitivities on the axis of time: the variational equation over each step, and the tangents at events
+//! (`crate::sensitivities`).
+
+use solve::linear_ode;
+
+use super::*;
+use crate::sensitivities::{Sensitivities, SensitivityRows, refusal};
+
+impl Simulation {
+    /// Makes ready what differentiates the run, where somebody asked for it.
+    pub(super) fn begin_sensitivities(&mut self) -> Result<(), Stop> {
+        let Some(request) = &self.options.sensitivities else { return Ok(()) };
+        if let Some(reason) = self.why_no_sensitivities() {
+            return Err(Trouble::Model(Box::new(refusal(reason))).into());
+        }
+        let mut made = Sensitivities::new(&self.runtime.machine, request).map_err(Trouble::Model)?;
+        made.time = self.options.start_time;
+        self.runtime.machine.sensitivities = Some(Box::new(made));
+        Ok(())
+    }
+
+    fn why_no_sensitivities(&self) -> Option<&'static str> {
+        let Program { layout, schedule, .. } = &*self.program;
+        if schedule.mode.is_some() {
+            return Some("sensitivities do not go through changes of the structure of a model");
+        }
+        if !layout.delays.is_empty() || !layout.transports.is_empty() {
+            return Some("sensitivities of a model with delays are not computed: they depend on their own past");
+        }
+        let is_clock = |variable: &dae::Variable| variable.ty == dae::VariableType::Clock;
+        if !layout.previous_pairs().is_empty() || schedule.model.variables.values().any(is_clock) {
+            return Some("sensitivities of a model with clocks are not computed");
+        }
+        if self.options.steady_state || self.options.start_point.is_some() {
+            return Some("sensitivities begin at the initial state of the model, and at no other point");
+        }
+        None
+    }
+
+    /// Another structure has other states.
+    pub(super) fn check_sensitivities(&self) -> Result<(), Stop> {
+        let asked = self.options.sensitivities.is_some();
+        let known = self.runtime.machine.sensitivities.as_ref().is_some_and(|known| known.is_of(&self.program));
+        if !asked || known && self.modes.is_none() {
+            return Ok(());
+        }
+        let message = format!(
+            "the structure of the model changes at time {}: sensitivities do not go through that",
+            Decimal(self.time)
+        );
+        Err(Trouble::Model(Box::new(refusal(message).names_time())).into())
+    }
+
+    /// Works on the tangents, where there are some.
+    fn with_sensitivities(
+        &mut self,
+        work: impl FnOnce(&mut Self, &mut Sensitivities) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let Some(mut known) = self.runtime.machine.sensitivities.take() else { return Ok(()) };
+        let outcome = work(self, &mut known);
+        self.runtime.machine.sensitivities = Some(known);
+        outcome
+    }
+
+    /// The left limits of an event are in memory.
+    pub(super) fn sensitivities_left(&mut self) -> Result<(), Stop> {
+        self.with_sensitivities(|simulation, known| Ok(known.enter(&mut simulation.runtime.machine)?))
+    }
+
+    /// The event is passed, and everything evaluated behind it.
+    pub(super) fn sensitivities_right(&mut self, trigger: Trigger) -> Result<(), Stop> {
+        self.check_sensitivities()?;
+        self.with_sensitivities(|simulation, known| {
+            let roots = &simulation.program.roots;
+            let crossings = simulation.crossings.iter().filter(|_| trigger.crossed);
+            let crossed: Vec<_> = crossings.map(|crossing| roots[crossing.function].relation).collect();
+            Ok(known.leave(&mut simulation.runtime.machine, &crossed)?)
+        })
+    }
+
+    /// Appends the derivatives at the point in memory to their rows.
+    pub(super) fn write_sensitivities(&mut self) -> Result<(), Stop> {
+        self.with_sensitivities(|simulation, known| Ok(known.write(&mut simulation.runtime.machine)?))
+    }
+
+    pub(crate) fn take_sensitivities(&mut self) -> Option<SensitivityRows> {
+        self.runtime.machine.sensitivities.take().map(|known| known.take_rows())
+    }
+
+    /// Takes better states where there are some, with their tangents; true if any state changed.
+    pub(super) fn exchange_if_better(&mut self) -> Result<bool, Stop> {
+        let sets = &self.program.schedule.state_sets;
+        if sets.is_empty() || self.runtime.machine.sensitivities.is_none() {
+            return Ok(exchange(&mut self.runtime.machine));
+        }
+        let candidates: Vec<VarId> = sets.iter().flat_map(|set| set.candidates.clone()).collect();
+        let mut tangents = Vec::new();
+        self.with_sensitivities(|simulation, known| {
+            tangents = known.tangents(&mut simulation.runtime.machine, &candidates)?;
+            Ok(())
+        })?;
+        let changed = exchange(&mut self.runtime.machine);
+        self.with_sensitivities(|simulation, known| {
+            for (place, state) in simulation.program.schedule.states.iter().enumerate().filter(|_| changed) {
+                let now = simulation.state_now(state.variable);
+                let Some(candidate) = candidates.iter().position(|&candidate| candidate == now) else { continue };
+                for (column, tangents) in tangents.iter().enumerate() {
+                    known.states[column][place] = tangents[candidate];
+                }
+            }
+            known.known = None;
+            Ok(())
+        })?;
+        Ok(changed)
+    }
+
+    /// Integrates the variational equation along the last step, up to a time in it.
+    pub(super) fn advance_sensitivities(&mut self, time: f64) -> Result<(), Stop> {
+        self.with_sensitivities(|simulation, known| {
+            let mut length = time - known.time;
+            while known.time < time && !same_instant(known.time, time) {
+                let end = if known.time + 1.01 * length >= time { time } else { known.time + length };
+                let error = simulation.step_sensitivities(known, end)?;
+                if error > 1.0 {
+                    // The estimate has order 3.
+                    length = (end - known.time) * f64::clamp(0.8 * error.powf(-0.25), 0.1, 0.5);
+                    simulation.check_sensitivity_step(known.time, length)?;
+                } else {
+                    length *= 2.0;
+                }
+            }
+            known.time = known.time.max(time);
+            Ok(())
+        })
+    }
+
+    fn check_sensitivity_step(&self, time: f64, length: f64) -> Result<(), Stop> {
+        if time + 0.1 * length > time {
+            return Ok(());
+        }
+        let message = format!("sensitivities change too fast to be followed at time {}", Decimal(time));
+        Err(Trouble::Model(Box::new(refusal(message).names_time())).into())
+    }
+
+    /// Tries a step to `end`; its error relative to what is allowed. A larger one than 1 leaves everything as it is.
+    fn step_sensitivities(&mut self, known: &mut Sensitivities, end: f64) -> Result<f64, Stop> {
+        let (begin, length) = (known.time, end - known.time);
+        let first = match known.known.take() {
+            Some(first) => first,
+            None => self.variational_equation(known, begin)?,
+        };
+        let [one, two, three] = linear_ode::nodes().map(|node| begin + node * length);
+        let stages = [
+            self.variational_equation(known, one)?,
+            self.variational_equation(known, two)?,
+            self.variational_equation(known, three.min(end))?,
+        ];
+        let parameters = known.states.len() - 1;
+        let Ok(made) = linear_ode::step(length, &first, &stages, &known.states[..parameters]) else {
+            known.known = Some(first);
+            return Ok(f64::INFINITY);
+        };
+        let sizes = known.sizes(&self.runtime.machine);
+        let mut worst: f64 = 0.0;
+        for (column, errors) in made.errors.iter().enumerate() {
+            for (k, error) in errors.iter().enumerate() {
+                let size = made.s[column][k].abs().max(known.states[column][k].abs()) + sizes[column][k];
+                let relative = error.abs() / (self.options.tolerance * size);
+                worst = if relative.is_nan() { f64::INFINITY } else { worst.max(relative) };
+            }
+        }
+        if worst > 1.0 {
+            known.known = Some(first);
+            return Ok(worst);
+        }
+        known.states[..parameters].clone_from_slice(&made.s);
+        let [.., last] = stages;
+        (known.time, known.known) = (end, Some(last));
+        Ok(worst)
+    }
+
+    fn variational_equation(&mut self, known: &mut Sensitivities, time: f64) -> Result<linear_ode::Coefficients, Stop> {
+        self.evaluate_at(time)?;
+        Ok(known.coefficients(&mut self.runtime.machine)?)
+    }
+}

@@ -1,0 +1,238 @@
+"""Loading, parameters, runs."""
+
+import pathlib
+import pickle
+import subprocess
+import sys
+import threading
+import time
+
+import gyrator
+import numpy as np
+import pytest
+from conftest import BALL, DECAY, EXAMPLES
+
+
+def test_a_file_is_loaded_and_run():
+    result = gyrator.load(EXAMPLES / "circuit.mo").simulate()
+    assert "C.u" in result
+    assert result.time[0] == 0
+
+
+def test_closed_form(decay):
+    result = decay.simulate(stop=2, tolerance=1e-9)
+    assert np.allclose(result["x[1]"], 3 * np.exp(-2 * result.time), rtol=1e-6)
+    assert result.last("y") == result["x[1]"][-1]
+    assert result.at("y", 0.5) == pytest.approx(3 * np.exp(-1), rel=1e-4)
+
+
+def test_arrays_look_into_the_run(decay):
+    result = decay.simulate()
+    column = result["y"]
+    assert not column.flags.writeable and not column.flags.owndata
+    again = result["y"]
+    assert column.__array_interface__["data"] == again.__array_interface__["data"]
+    del result
+    assert column[0] == 3.0
+
+
+def test_parameters(decay, ball):
+    known = decay.parameters
+    assert (known["k"].value, known["k"].unit, known["k"].type, known["k"].structural) == (2.0, "1/s", "Real", False)
+    assert (known["n"].value, known["n"].type, known["n"].structural) == (1, "Integer", True)
+    assert known["grows"].value is False
+    assert ball.parameters["g"].description == "Gravity"
+    assert decay.inputs == ["u"] and decay.outputs == ["y"]
+
+
+def test_values_of_parameters(decay):
+    assert decay.simulate(k=1).last("y") == pytest.approx(3 * np.exp(-1), rel=1e-5)
+    assert decay.simulate(parameters={"k": 1}).last("y") == pytest.approx(3 * np.exp(-1), rel=1e-5)
+    assert decay.simulate(grows=True).last("y") == pytest.approx(3 * np.exp(2), rel=1e-5)
+    # A structural one needs a translation.
+    assert "x[3]" in decay.simulate(n=3)
+    changed = decay.with_parameters(k=1).with_parameters(n=2)
+    assert changed.parameters["k"].value == 1 and changed.parameters["n"].value == 2
+
+
+def test_unknown_names_have_the_nearest_ones(decay):
+    result = decay.simulate()
+    with pytest.raises(KeyError, match=r"did you mean `x\[1\]`"):
+        result["x1"]
+    with pytest.raises(gyrator.UnknownName, match="there is no parameter `K`; did you mean `k`"):
+        decay.simulate(K=3)
+    with pytest.raises(KeyError, match="no parameter"):
+        decay.parameters["kk"]
+
+
+def test_settings(decay):
+    assert len(decay.simulate(stop=1, intervals=10).time) == 11
+    assert decay.simulate(start=1, stop=3).time[0] == 1
+    assert decay.simulate(times=[0.1, 0.7], stop=1).time.tolist() == [0.0, 0.1, 0.7, 1.0]
+    assert decay.simulate(times=[0.5, 3]).time.tolist() == [0.0, 0.5, 3.0]
+    with pytest.raises(gyrator.CallError, match="behind the end"):
+        decay.simulate(times=[0.5, 3], stop=2)
+    for solver in ("bdf", "tsit5", "esdirk"):
+        assert decay.simulate(solver=solver, stop=1).last("y") == pytest.approx(3 * np.exp(-2), rel=1e-4)
+    with pytest.raises(ValueError, match="solver|method|no such"):
+        decay.simulate(solver="nothing")
+    with pytest.raises(gyrator.CallError):
+        decay.simulate(stop=-1)
+    with pytest.raises(ValueError):
+        decay.simulate(intervals=0)
+
+
+def test_inputs(decay):
+    # x' = -2 x + u with a step of 4 at 1.
+    result = decay.simulate(stop=2, tolerance=1e-9, inputs={"u": ([0, 1, 1, 2], [0, 0, 4, 4])})
+    assert result.last("y") == pytest.approx(2 + (3 * np.exp(-2) - 2) * np.exp(-2), rel=1e-6)
+    assert decay.simulate(inputs={"u": 6.0}).last("y") == pytest.approx(3.0)
+    with pytest.raises(gyrator.CallError, match="no input `w`"):
+        decay.simulate(inputs={"w": 1.0})
+
+
+def test_going_on_from_a_result(decay):
+    first = decay.simulate(stop=1, tolerance=1e-9)
+    second = decay.simulate(start_from=first, stop=2, tolerance=1e-9)
+    assert second.time[0] == 1
+    assert second.last("y") == pytest.approx(3 * np.exp(-4), rel=1e-6)
+
+
+def test_messages_are_those_of_the_command_line(tmp_path):
+    path = tmp_path / "wrong.mo"
+    path.write_text("model Wrong\n  Real x = yy;\nend Wrong;\n")
+    with pytest.raises(gyrator.ModelError) as caught:
+        gyrator.load(path)
+    said = caught.value.diagnostics[0]
+    assert (said.line, said.path) == (2, str(path))
+    assert said.code in str(caught.value) and "`yy`" in str(caught.value)
+    assert "wrong.mo:2:" in gyrator.check(path)
+
+
+def test_a_failing_run_keeps_what_it_came_to():
+    model = gyrator.loads("model M Real x(start = 0, fixed = true); equation der(x) = 1/(0.5 - time); end M;")
+    with pytest.raises(gyrator.SimulationError) as caught:
+        model.simulate()
+    assert caught.value.partial.time[-1] > 0.4
+    assert pickle.loads(pickle.dumps(caught.value)).diagnostics[0].code == caught.value.diagnostics[0].code
+
+
+def test_callbacks(decay):
+    times = []
+    part = decay.simulate(stop=5, callback=lambda time: times.append(time) or time < 1)
+    assert part.interrupted >= 1 and part.time[-1] < 5 and times == sorted(times)
+    with pytest.raises(ZeroDivisionError):
+        decay.simulate(callback=lambda time: 1 / 0)
+
+
+def test_threads_run_at_once():
+    model = gyrator.loads(BALL)
+    ticks = 0
+    done = threading.Event()
+
+    def work():
+        model.simulate(stop=1, intervals=400_000)
+        done.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not done.is_set():
+        ticks += 1
+        time.sleep(0.001)
+    thread.join()
+    # Python went on while the run was computed.
+    assert ticks > 5
+
+
+def test_keep(decay):
+    assert decay.simulate(keep=["y"]).names == ["y"]
+    with pytest.raises(gyrator.UnknownName):
+        decay.simulate(keep=["Y"])
+
+
+def test_steady_state_and_linear_model():
+    model = gyrator.loads(
+        "model M input Real u(start = 2); output Real y = 3*x; Real x(start = 1, fixed = true), v(start = 0, fixed = true);"
+        " equation der(x) = v; der(v) = -4*x - v + u; end M;"
+    )
+    rest = model.steady_state()
+    assert rest["x"] == pytest.approx(0.5) and rest["v"] == pytest.approx(0, abs=1e-9)
+    linear = model.linearize()
+    assert (linear.states, linear.inputs, linear.outputs) == (["x", "v"], ["u"], ["y"])
+    assert linear.A.tolist() == [[0, 1], [-4, -1]] and linear.C.tolist() == [[3, 0]]
+    assert np.allclose(sorted(linear.poles.imag), [-np.sqrt(15) / 2, np.sqrt(15) / 2])
+    control = pytest.importorskip("control")
+    space = linear.to_control()
+    assert space.input_labels == ["u"] and np.allclose(control.dcgain(space), 0.75)
+
+
+def test_models_are_pickled_as_texts(tmp_path, ball):
+    path = tmp_path / "decay.mo"
+    path.write_text(DECAY)
+    stored = pickle.dumps(gyrator.load(path).with_parameters(k=1))
+    path.unlink()
+    copy = pickle.loads(stored)
+    assert copy.simulate().last("y") == pytest.approx(3 * np.exp(-1), rel=1e-5)
+    # In another process, too, and without machine code.
+    (tmp_path / "model.pickle").write_bytes(pickle.dumps(ball))
+    script = "import pickle, sys; print(pickle.load(open(sys.argv[1], 'rb')).simulate().last('h'))"
+    out = subprocess.run([sys.executable, "-c", script, str(tmp_path / "model.pickle")], capture_output=True, text=True)
+    assert float(out.stdout) == ball.simulate().last("h"), out.stderr
+
+
+def test_simulations_step(decay):
+    loop = decay.simulation(tolerance=1e-9)
+    loop.set(u=6)
+    assert loop.step_to(0.5) == "time"
+    assert loop["y"] == pytest.approx(3.0)
+    mark = loop.snapshot()
+    loop.set({"u": 0})
+    loop.step(0.5)
+    first = loop.get(["y", "u"])
+    loop.restore(mark)
+    assert loop.time == 0.5
+    loop.set(u=0)
+    loop.step(0.5)
+    assert loop.get(["y", "u"]).tolist() == first.tolist()
+    assert first[0] == pytest.approx(3 * np.exp(-1), rel=1e-6)
+    assert loop.jacobian(["der(x[1])"], ["x[1]", "u"]).tolist() == [[-2, 1]]
+    loop.set(k=1)
+    loop.step(1)
+    assert loop["y"] == pytest.approx(first[0] / np.e, rel=1e-6)
+    with pytest.raises(gyrator.SimulationError, match="structural-parameter"):
+        loop.set(k=0)
+    with pytest.raises(KeyError, match="did you mean `y`"):
+        loop["Y"]
+
+
+def test_events_stop_a_simulation(ball):
+    loop = ball.simulation()
+    assert loop.step_to(1, events=True) == "event"
+    assert loop.time == pytest.approx(np.sqrt(2 / 9.81))
+    assert loop["v"] == pytest.approx(0.8 * np.sqrt(2 * 9.81))
+
+
+def test_a_closed_loop(decay):
+    kept = decay.simulation().loop(5, 0.1, lambda loop: loop.set(u=4 * (1 - loop["y"]) + 2), ["y", "u"])
+    assert len(kept["time"]) == 51 and kept["y"][-1] == pytest.approx(1.0, abs=1e-2)
+
+
+def test_doctests():
+    import doctest
+
+    from gyrator import _model, _simulation, _sweep
+
+    for module in (gyrator, _model, _simulation, _sweep):
+        found = doctest.testmod(module)
+        assert found.failed == 0 and found.attempted > 0, module
+
+
+def test_types():
+    pytest.importorskip("mypy")
+    package = pathlib.Path(gyrator.__file__).parent
+    config = pathlib.Path(__file__).resolve().parents[1] / "pyproject.toml"
+    from mypy import api
+
+    out, err, status = api.run(["--config-file", str(config), "-p", "gyrator"])
+    assert status == 0, out + err
+    assert (package / "py.typed").exists()

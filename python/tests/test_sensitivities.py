@@ -1,0 +1,102 @@
+"""Derivatives and fits."""
+
+import gyrator
+import numpy as np
+import pytest
+
+
+def test_a_ball(ball):
+    g, e, stop = 9.81, 0.8, 0.8
+    found = ball.sensitivities(["e", "g", "h0"], ["h", "v"], stop=stop, tolerance=1e-9)
+    fall, w = np.sqrt(2 / g), np.sqrt(2 * g)
+    s = stop - fall
+    assert found["h", "e"][-1] == pytest.approx(w * s, rel=1e-6)
+    assert found["v", "h0"][-1] == pytest.approx(e * w / 2 + g * fall / 2, rel=1e-6)
+    assert found.values.shape == (len(found.time), 2, 3)
+    pytest.importorskip("xarray")
+    assert float(found.to_xarray().sel(variable="h", parameter="e")[-1]) == found["h", "e"][-1]
+
+
+def test_every_variable_that_changes_without_a_choice(decay):
+    found = decay.sensitivities(["k"], stop=1, tolerance=1e-9)
+    assert {"x[1]", "y"} <= set(found.variables)
+    assert found["y", "k"][-1] == pytest.approx(-3 * np.exp(-2), rel=1e-6)
+
+
+def test_refusals(decay):
+    with pytest.raises(gyrator.GyratorError, match="`n`"):
+        decay.sensitivities(["n"])
+    model = gyrator.loads(
+        "model P parameter Real a = 0.5, b = 0.5; Real x(start = 0, fixed = true);"
+        " equation der(x) = (if time > a then 1 else 2)*(if time > b then 3 else 5); end P;"
+    )
+    with pytest.raises(gyrator.SimulationError, match="change together"):
+        model.sensitivities(["a"], ["x"])
+
+
+def test_a_fit_finds_what_made_the_data(ball):
+    true = {"g": 9.5, "e": 0.72}
+    times = np.linspace(0, 1.2, 60)
+    run = ball.simulate(times=times, stop=1.2, tolerance=1e-10, parameters=true)
+    rows = np.searchsorted(run.time, times, side="right") - 1
+    noise = 1e-3 * np.random.default_rng(7).standard_normal(len(times))
+    data = {"time": times, "h": run["h"][rows] + noise}
+    found = ball.fit(data, {"g": 9.81, "e": 0.8}, bounds={"e": (0, 1)})
+    for name, value in true.items():
+        assert abs(found.parameters[name] - value) < 2 * found.uncertainty[name]
+        assert found.uncertainty[name] < 0.02 * value
+    assert found.rms == pytest.approx(1e-3, rel=0.3)
+    assert set(found.residuals) == {"h"}
+    assert found.model.parameters["g"].value == found.parameters["g"]
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    assert len(found.plot().axes) == 2
+
+
+def test_covariance_of_a_linear_problem():
+    # y = a + b t: the covariance is that of a straight line.
+    model = gyrator.loads("model L parameter Real a = 1, b = 1; Real y = a + b*time; end L;")
+    t = np.linspace(0, 2, 21)
+    rng = np.random.default_rng(3)
+    y = 2 - 0.5 * t + 0.1 * rng.standard_normal(len(t))
+    found = model.fit({"time": t, "y": y}, ["a", "b"], sigma=0.1)
+    design = np.column_stack([np.ones_like(t), t])
+    covariance = 0.01 * np.linalg.inv(design.T @ design)
+    best = np.linalg.lstsq(design, y, rcond=None)[0]
+    assert np.allclose([found.parameters["a"], found.parameters["b"]], best, rtol=1e-6)
+    assert np.allclose(found.covariance, covariance, rtol=1e-6)
+    assert found.uncertainty["a"] == pytest.approx(1.959964 * np.sqrt(covariance[0, 0]), rel=1e-5)
+
+
+def test_what_data_do_not_determine():
+    model = gyrator.loads("model L parameter Real a = 1, b = 1, c = 1; Real y = a*b*time; end L;")
+    t = np.linspace(0, 1, 11)
+    data = {"time": t, "y": 6 * t}
+    both = model.fit(data, ["a", "b"])
+    assert both.parameters["a"] * both.parameters["b"] == pytest.approx(6)
+    assert "combination of `a`, `b`" in both.warnings[0] and np.all(np.isinf(both.covariance))
+    assert model.fit(data, ["a", "c"]).warnings == ["the data do not depend on `c`"]
+    bounded = model.fit(data, ["a"], bounds={"a": (None, 4)})
+    assert bounded.parameters["a"] == 4 and "bound" in bounded.warnings[0]
+
+
+def test_quantiles_of_student():
+    from gyrator._fit import _student
+
+    # From tables.
+    for freedom, quantile in [(1, 12.7062), (2, 4.30265), (10, 2.22814), (30, 2.04227), (1000, 1.96234)]:
+        assert _student(0.975, freedom) == pytest.approx(quantile, rel=1e-5)
+
+
+def test_wrong_data(ball):
+    with pytest.raises(gyrator.CallError, match="column `time`"):
+        ball.fit({"h": [1, 2]}, ["g"])
+    with pytest.raises(gyrator.CallError, match="increase"):
+        ball.fit({"time": [0, 0], "h": [1, 2]}, ["g"])
+    with pytest.raises(gyrator.CallError, match="before the run"):
+        ball.fit({"time": [-1, 1], "h": [1, 2]}, ["g"])
+    ends = gyrator.loads("model E parameter Real k = 1; Real x = k*time; equation when time > 1 then terminate(\"\"); end when; end E;")
+    with pytest.raises(gyrator.SimulationError, match="the run ends at 1"):
+        ends.fit({"time": [0.5, 2], "x": [1, 2]}, ["k"])
+    with pytest.raises(KeyError, match="no variable `height`"):
+        ball.fit({"time": [0, 1], "height": [1, 2]}, ["g"])
