@@ -20,7 +20,9 @@ impl Typer<'_> {
         for operand in operands {
             if let Base::Record(record) = &operand.ty.base {
                 for signature in self.elaborator.operator_functions(record.class, Name::new(operator)) {
-                    if !found.iter().any(|known| known.key == signature.key) {
+                    // The same text in two instances of the record is one function.
+                    let def = |signature: &Signature| self.elaborator.instances.class(signature.class).def;
+                    if !found.iter().any(|known| def(known) == def(&signature)) {
                         found.push(signature);
                     }
                 }
