@@ -79,14 +79,14 @@ impl Continuity {
 
     /// The variable whose value in memory is furthest from that at the left, where that is a jump. Of what is largest in the
     /// model rounding errors may be in everything.
-    pub fn broken(&self, values: &[f64], largest: f64) -> Option<Broken> {
+    pub fn broken(&self, values: &[f64], largest: impl Fn(VarId) -> f64) -> Option<Broken> {
         let mut worst = (SAME, None);
         for (k, &address) in self.addresses.iter().enumerate() {
             let (from, to) = (self.left[k], values[address as usize]);
             if (from - to).abs() <= self.least[k] {
                 continue;
             }
-            let distance = (to - from).abs() / self.sizes[k].max(to.abs()).max(ROUNDING * largest);
+            let distance = (to - from).abs() / self.sizes[k].max(to.abs()).max(ROUNDING * largest(self.variables[k]));
             // What is not a number has no place to jump to; others say what is wrong with it.
             if distance > worst.0 {
                 worst = (distance, Some(Broken { variable: self.variables[k], from, to }));

@@ -51,6 +51,7 @@ mod sizes;
 mod start_point;
 mod system_failure;
 mod systems;
+mod terms;
 mod tied;
 mod trouble;
 mod undetermined;

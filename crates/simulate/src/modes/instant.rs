@@ -240,7 +240,7 @@ impl Instant<'_> {
     }
 
     /// Whether something jumped that constraints determine.
-    pub(super) fn is_broken(&self) -> bool {
+    pub(super) fn is_broken(&mut self) -> bool {
         self.runtime.broken(&self.switching.sizes).is_some()
     }
 

@@ -4,11 +4,9 @@
 //! rounding, by where it goes: small steps into the future are taken, each larger than the one before, until the residue
 //! leaves zero. This is what lets friction in its declarative form leave the stuck mode.
 
-use dae::VarId;
-
 use super::left::{Left, Sizes};
 use super::restart::Jump;
-use super::runtime::ModeRuntime;
+use super::runtime::{ModeRuntime, Switch};
 use crate::future::Future;
 use crate::machine::{Machine, Phase, Trouble};
 
@@ -18,7 +16,7 @@ pub const ZERO: f64 = 1e-9;
 const RESTING: f64 = 1e-7;
 /// A residue has left zero when it changed by more than this.
 const MOVED: f64 = 1e-9;
-/// Rounding errors relative to the largest values of the model.
+/// Rounding errors relative to the largest values that a residue is computed from.
 const ROUNDING: f64 = 1e-13;
 /// A residue that changes by less than this does not move.
 const STILL: f64 = 1e-15;
@@ -139,7 +137,7 @@ fn settle_after(
     scratch: &mut Scratch,
 ) -> Result<Found, Trouble> {
     runtime.run_events(Phase::Live)?;
-    residue_scales(runtime, sizes, &mut scratch.scales);
+    residue_scales(runtime, sizes, jump.depth > 0, &mut scratch.scales);
     let count = scratch.scales.len();
     let mut found = Found::default();
     for _ in 0..MOST_ROUNDS {
@@ -230,36 +228,30 @@ fn evaluate(runtime: &mut ModeRuntime, at: Option<&mut compile::Memory>, residue
     program.comparison_residues(at.unwrap_or(&mut runtime.machine.memory), residues);
 }
 
-/// The magnitude of what each residue is made of.
-fn residue_scales(runtime: &ModeRuntime, sizes: &Sizes, scales: &mut Vec<f64>) {
+/// The magnitude of what each residue is made of, behind a jump or not.
+fn residue_scales(runtime: &mut ModeRuntime, sizes: &Sizes, jumped: bool, scales: &mut Vec<f64>) {
     scales.clear();
-    let Some(switch) = &runtime.switch else { return };
-    let relations = switch.relations.iter().zip(&switch.parts);
-    scales.extend(relations.map(|(&relation, parts)| scale_of(runtime, sizes, relation, parts)));
+    let Some(Switch { relations, residues, origins, .. }) = &mut runtime.switch else { return };
+    let Machine { program, memory, .. } = &runtime.machine;
+    residues.sizes(program, memory, sizes, scales);
+    origins.note(program, memory, sizes, jumped);
+    for (place, (scale, &relation)) in scales.iter_mut().zip(&*relations).enumerate() {
+        // What is zero by a sum of others has their rounding errors; time is no such sum.
+        let errors = match program.layout.relations[relation].class {
+            compile::Class::Time => 0.0,
+            _ => ROUNDING * origins.of_expression(place),
+        };
+        *scale = scale.max(errors / ZERO).max(f64::MIN_POSITIVE);
+    }
 }
 
 /// The magnitude of what the residue of one relation is made of.
-pub fn residue_scale(runtime: &ModeRuntime, sizes: &Sizes, relation: compile::RelationId) -> f64 {
-    let Some(switch) = &runtime.switch else { return 0.0 };
-    let place = switch.relations.iter().position(|&known| known == relation);
-    place.map_or(0.0, |place| scale_of(runtime, sizes, relation, &switch.parts[place]))
-}
-
-fn scale_of(
-    runtime: &ModeRuntime,
-    sizes: &Sizes,
-    relation: compile::RelationId,
-    (variables, time): &(Vec<VarId>, bool),
-) -> f64 {
-    let program = &runtime.machine.program;
-    let size_of = |variable: VarId| program.value(&runtime.machine.memory, variable).abs().max(sizes.of(variable));
-    // What is zero by a sum of others has their rounding errors; time is no such sum.
-    let errors = match program.layout.relations[relation].class {
-        compile::Class::Time => 0.0,
-        _ => ROUNDING * sizes.largest / ZERO,
-    };
-    let time = if *time { runtime.machine.memory.time().abs() * 1e-4 } else { 0.0 };
-    variables.iter().map(|&variable| size_of(variable)).fold(time, f64::max).max(errors).max(f64::MIN_POSITIVE)
+pub fn residue_scale(runtime: &mut ModeRuntime, sizes: &Sizes, relation: compile::RelationId) -> f64 {
+    let mut scales = Vec::new();
+    residue_scales(runtime, sizes, false, &mut scales);
+    let relations = runtime.switch.as_ref().map(|switch| &switch.relations[..]).unwrap_or_default();
+    let place = relations.iter().position(|&known| known == relation);
+    place.map_or(0.0, |place| scales[place])
 }
 
 /// The impulse in each residue.

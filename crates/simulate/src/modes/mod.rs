@@ -7,6 +7,7 @@
 mod instant;
 mod left;
 mod limits;
+mod origins;
 mod path;
 mod quiet;
 mod restart;
@@ -92,8 +93,8 @@ struct InstantScratch {
     callers: Vec<(usize, f64)>,
     /// No mode agrees with itself as long as what stays at zero is zero, so that this may have either sign.
     may_choose: bool,
-    /// Nor then: impulses decide nothing whose jumps are errors of integration.
-    may_err: bool,
+    /// Nor then: impulses decide nothing whose jumps are smaller than this part of what jumps.
+    errors: f64,
 }
 
 /// How much work the modes were.
@@ -498,17 +499,21 @@ impl Switching {
         let mut outcome = Err(NoMode::None(Vec::new()));
         // Positions jump only where the model asks for that and no other mode is consistent.
         'search: for may_move in [false, true] {
-            let ways = [(horizon, false, false), (horizon, true, false), (wide, false, false), (wide, true, false)];
-            for (horizon, may_choose, may_err) in ways.into_iter().chain([(wide, true, true)]) {
+            let ways = [(horizon, false, 0.0), (horizon, true, 0.0), (wide, false, 0.0), (wide, true, 0.0)];
+            // A velocity of this part of its size takes nothing further away than the drift before it comes back.
+            let bounce = self.drift().sqrt();
+            for (horizon, may_choose, errors) in
+                ways.into_iter().chain([(wide, true, ERRORS * self.drift()), (wide, true, bounce)])
+            {
                 self.scratch.may_choose = may_choose;
-                self.scratch.may_err = may_err;
+                self.scratch.errors = errors;
                 outcome = self.search_from(runtime, left, first.clone(), horizon, may_move)?;
                 if !matches!(outcome, Err(NoMode::None(_))) {
                     break 'search;
                 }
             }
         }
-        self.scratch.may_err = false;
+        self.scratch.errors = 0.0;
         let key = outcome.map_err(|none| self.no_mode(&none, left.time))?;
         if from.0 != usize::MAX && key != from.1 {
             self.history.successors.insert(from, key.clone());
@@ -612,7 +617,7 @@ impl Switching {
             Ok(jump) => jump,
             Err(reason) => return Trial::Fails(reason),
         };
-        let is_error = self.scratch.may_err && moves_least(runtime, left, &self.sizes, drift);
+        let is_error = moves_least(runtime, left, &self.sizes, self.scratch.errors);
         let mut outcome = Ok(Found::default());
         // What a relation became at the last transition is not what it is now if it has just crossed the other way.
         let turned = |&(number, sign): &(usize, f64)| left.crossed.iter().any(|&(n, to)| n == number && to != sign);
@@ -919,7 +924,11 @@ impl Switching {
 fn jump(runtime: &mut ModeRuntime, sizes: &Sizes, drift: f64) -> Result<Jump, String> {
     let program = &runtime.machine.program;
     let Some(switch) = &mut runtime.switch else { return Err(String::new()) };
-    let outcome = switch.restart.pass(program, &mut runtime.machine.memory, sizes, drift);
+    let memory = &mut runtime.machine.memory;
+    switch.origins.note(program, memory, sizes, true);
+    let (origins, residues) = (&switch.origins, switch.relations.len());
+    switch.restart.note_rounding(|place| origins.of_expression(residues + place));
+    let outcome = switch.restart.pass(program, memory, sizes, drift);
     let jump = outcome.map_err(|reason| no_jump(program, &reason))?;
     runtime.choose_states();
     runtime.remember_constrained();
@@ -929,13 +938,13 @@ fn jump(runtime: &mut ModeRuntime, sizes: &Sizes, drift: f64) -> Result<Jump, St
 
 /// Whether a jump moves nothing further than errors of integration reach: contacts that come to rest by ever smaller impacts
 /// are as far apart at last.
-fn moves_least(runtime: &ModeRuntime, left: &Left, sizes: &Sizes, drift: f64) -> bool {
-    let Some(switch) = &runtime.switch else { return false };
+fn moves_least(runtime: &ModeRuntime, left: &Left, sizes: &Sizes, errors: f64) -> bool {
+    let Some(switch) = runtime.switch.as_ref().filter(|_| errors > 0.0) else { return false };
     let chains = switch.restart.chains().columns.iter().filter(|chain| chain.len() > 1);
     let mut smooth = chains.map(|chain| chain[0]).filter(|variable| variable.index() < left.values.len());
     smooth.all(|variable| {
         let (from, to) = (left.values[variable.index()], runtime.value(variable));
-        (to - from).abs() <= ERRORS * drift * sizes.of(variable).max(from.abs())
+        (to - from).abs() <= errors * sizes.of(variable).max(from.abs())
     })
 }
 

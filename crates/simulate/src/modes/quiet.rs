@@ -122,7 +122,7 @@ impl Instant<'_> {
 
     /// The relations that made the event keep their states until their residues are clearly away from zero.
     fn widen_bands(&mut self) {
-        let program = &self.runtime.machine.program;
+        let program = &self.runtime.machine.program.clone();
         self.runtime.bands.narrow();
         for crossing in self.crossings {
             let relation = program.roots[crossing.function].relation;

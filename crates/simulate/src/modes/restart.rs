@@ -25,7 +25,7 @@ use super::path::{Leg, Path};
 
 /// A constraint that is off by less, relative to its terms, holds.
 const HOLDS: f64 = 1e-9;
-/// Rounding errors, relative to the largest value: violations that are smaller are none, and corrections that are smaller go on
+/// Rounding errors, relative to the largest value that takes part: violations that are smaller are none, and corrections that are smaller go on
 /// for nothing unless they shrink.
 const ROUNDING: f64 = 1e-13;
 const MOST_ITERATIONS: usize = 40;
@@ -87,6 +87,7 @@ pub struct Restart {
     /// The rows of a level that do not hold, and by how much.
     violated: Vec<(usize, f64)>,
     scales: Vec<f64>,
+    /// The rounding errors of the constraints, level by level.
     noise: Vec<f64>,
 }
 
@@ -179,13 +180,29 @@ impl Restart {
             residuals: Vec::new(),
             violated: Vec::new(),
             scales: vec![0.0; chains.rows.len()],
-            noise: vec![0.0; chains.rows.len()],
+            noise: Vec::new(),
             chains,
         })
     }
 
     pub fn chains(&self) -> &Chains {
         &self.chains
+    }
+
+    /// The residuals of the constraints, level by level.
+    pub fn constraints(&self) -> Vec<dae::ExprId> {
+        let of_level = |(level, (rows, _)): (usize, &(Vec<usize>, Probe))| -> Vec<dae::ExprId> {
+            let rows = rows.iter().map(|&row| &self.chains.rows[row]);
+            rows.map(|row| row.residuals[row.times() - level]).collect()
+        };
+        (1..).zip(&self.levels).flat_map(of_level).collect()
+    }
+
+    /// Takes note of how large what each of the constraints is computed from is: they have the rounding errors of that.
+    pub fn note_rounding(&mut self, size: impl Fn(usize) -> f64) {
+        let count = self.levels.iter().map(|(rows, _)| rows.len()).sum();
+        self.noise.clear();
+        self.noise.extend((0..count).map(|place| ROUNDING * size(place)));
     }
 
     /// Takes the left values in memory to the right of the instant. `sizes` are the magnitudes that variables have had;
@@ -302,29 +319,26 @@ impl Restart {
             return Ok(0.0);
         }
         self.evaluate_jacobian(program, memory)?;
-        // What is zero by a sum of others has their rounding errors.
-        let rounding = ROUNDING * sizes.largest;
         self.scales.fill(0.0);
-        self.noise.fill(0.0);
         for (&(row, column, _), &entry) in self.chains.jacobian.iter().zip(&self.values) {
             let chain = &self.chains.columns[column as usize];
             let Some(order) = chain.len().checked_sub(1 + level) else { continue };
             let mut size = program.value(memory, chain[order]).abs();
             if order == 0 {
                 size = size.max(sizes.of(chain[0]));
-                self.noise[row as usize] += entry.abs() * rounding;
             }
             self.scales[row as usize] += entry.abs() * size;
         }
-        let relative = |row: usize, residual: f64| match residual.abs() / self.scales[row] {
-            _ if residual.abs() <= self.noise[row] => 0.0,
+        let relative = |row: usize, residual: f64, noise: f64| match residual.abs() / self.scales[row] {
+            _ if residual.abs() <= noise => 0.0,
             ratio if ratio.is_finite() => ratio,
             _ if residual == 0.0 => 0.0,
             _ => 1.0,
         };
         let mut largest = 0.0f64;
-        for (&row, &residual) in self.levels[level - 1].0.iter().zip(&self.residuals) {
-            let ratio = relative(row, residual);
+        let noise = &self.noise[self.levels[..level - 1].iter().map(|(rows, _)| rows.len()).sum()..];
+        for ((&row, &residual), &noise) in self.levels[level - 1].0.iter().zip(&self.residuals).zip(noise) {
+            let ratio = relative(row, residual, noise);
             largest = largest.max(ratio);
             if ratio > HOLDS {
                 self.violated.push((row, residual));

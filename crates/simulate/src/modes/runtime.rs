@@ -8,6 +8,7 @@ use transform::Role;
 
 use super::left::{Carried, Sizes};
 use super::limits::{Reason, Scratch};
+use super::origins::{Origins, Residues};
 use super::restart::Restart;
 use crate::bands::Bands;
 use crate::continuity::{Broken, Continuity};
@@ -64,8 +65,10 @@ pub struct Switch {
     /// Comparisons between continuous values or on time, and the addresses of their states.
     pub relations: Vec<RelationId>,
     pub states: Vec<compile::Address>,
-    /// What the size of each residue follows from: variables, and whether time is in it.
-    pub parts: Vec<(Vec<VarId>, bool)>,
+    /// Their residues.
+    pub residues: Residues,
+    /// What the residues, and then the constraints of the restart, are computed from.
+    pub origins: Origins,
     /// The number that each of them has in all modes.
     pub shared: Vec<usize>,
     /// The Jacobian of each set of exchangeable states.
@@ -127,7 +130,9 @@ impl Switch {
         let expressions: Vec<_> = found.iter().map(|(_, relation)| relation.residue).collect();
         let model = program.model();
         let shared = found.iter().map(|(_, relation)| numbers.number(model, relation)).collect();
-        let parts = residue_parts(program, &expressions);
+        let residues = Residues::new(program, &expressions);
+        let constraints = restart.constraints();
+        let origins = Origins::new(program, restart.chains(), &[&expressions[..], &constraints].concat());
         let mut sets = Vec::new();
         for set in &program.schedule.state_sets {
             let value = |variable: &Option<VarId>| definition(program, (*variable)?);
@@ -140,7 +145,8 @@ impl Switch {
             restart,
             relations,
             states,
-            parts,
+            residues,
+            origins,
             shared,
             sets,
             continuity,
@@ -163,33 +169,6 @@ impl Switch {
 }
 
 /// The expression that a variable is assigned.
-/// The variables that the size of each residue follows from, and whether time is in it. An algebraic variable stands for what it
-/// is computed from in the mode: the parameter of the curve of a diode is a voltage in one mode and a current in the other.
-fn residue_parts(program: &Program, residues: &[dae::ExprId]) -> Vec<(Vec<VarId>, bool)> {
-    let exprs = &program.model().exprs;
-    let values: FxHashMap<VarId, dae::ExprId> = (program.schedule.blocks.iter())
-        .filter_map(|block| match block {
-            transform::Block::Assign { assignment, .. } => Some((assignment.variable, assignment.value)),
-            transform::Block::System { .. } => None,
-        })
-        .collect();
-    // Parameters are factors as well, which say nothing about the size of a product.
-    let is_fixed = |variable: VarId| matches!(program.schedule.roles[variable], Role::Constant | Role::Parameter);
-    let origin = |variable: VarId| {
-        let value = values.get(&variable).filter(|_| matches!(program.schedule.roles[variable], Role::Algebraic));
-        let Some(mut found) = value.map(|&value| exprs.dependencies(&[value])) else { return (vec![variable], false) };
-        found.variables.retain(|&origin| !is_fixed(origin));
-        if found.variables.is_empty() { (vec![variable], false) } else { (found.variables, found.time) }
-    };
-    let part = |&residue: &dae::ExprId| {
-        let found = exprs.dependencies(&[residue]);
-        let origins: Vec<_> = found.variables.into_iter().map(origin).collect();
-        let time = found.time || origins.iter().any(|origin| origin.1);
-        (origins.into_iter().flat_map(|origin| origin.0).collect(), time)
-    };
-    residues.iter().map(part).collect()
-}
-
 fn definition(program: &Program, variable: VarId) -> Option<dae::ExprId> {
     program.schedule.blocks.iter().find_map(|block| match block {
         transform::Block::Assign { assignment, .. } if assignment.variable == variable => Some(assignment.value),
@@ -256,9 +235,12 @@ impl ModeRuntime {
     }
 
     /// What constraints determine and has jumped since it was remembered.
-    pub fn broken(&self, sizes: &Sizes) -> Option<Broken> {
-        let switch = self.switch.as_ref()?;
-        switch.continuity.broken(&self.machine.memory.values, sizes.largest)
+    pub fn broken(&mut self, sizes: &Sizes) -> Option<Broken> {
+        let switch = self.switch.as_mut()?;
+        let Machine { program, memory, .. } = &self.machine;
+        switch.continuity.broken(&memory.values, |_| 0.0)?;
+        switch.origins.note(program, memory, sizes, true);
+        switch.continuity.broken(&memory.values, |variable| switch.origins.of(variable))
     }
 
     /// Goes back to values from before, except for those of continuous variables and of relations.

@@ -42,7 +42,7 @@ impl Fallback {
     }
 
     fn broken(&self, machine: &Machine) -> Option<Broken> {
-        self.jumped.or_else(|| self.continuity.broken(&machine.memory.values, 0.0))
+        self.jumped.or_else(|| self.continuity.broken(&machine.memory.values, |_| 0.0))
     }
 
     /// The values at the left, in terms that hold in every mode.

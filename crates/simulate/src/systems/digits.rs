@@ -4,9 +4,10 @@
 //! grew on that way. The size of the terms of a residual, as they are at the solution, says how small it could be: a
 //! solution of the whole system with pivoting leaves no more than the rounding errors of these terms.
 
-use compile::{Address, Memory, Program, SystemId};
-use dae::{Builtin, ExprId, Exprs, Node, scalar};
-use rustc_hash::FxHashMap;
+use compile::{Memory, Program, SystemId};
+use dae::ExprId;
+
+use crate::terms::Terms;
 
 /// Residuals up to this fraction of their terms are no loss.
 const MOST_LOSS: f64 = 1e-9;
@@ -82,7 +83,7 @@ impl Watch {
         definitions.evaluate(program, memory);
         let mut terms = Terms::of(program, &found.residuals);
         for (place, assignment) in found.inner.iter().enumerate() {
-            terms.given.insert(program.layout.slot(assignment.variable), definitions.size(place));
+            terms.give(program, assignment.variable, definitions.size(place));
         }
         terms.evaluate(program, memory);
         // Of what cannot be followed nothing is said.
@@ -95,7 +96,7 @@ impl Watch {
         }
         self.limits.resize(count, 0.0);
         self.largest.resize(count, 0.0);
-        if self.terms.order.is_empty()
+        if self.terms.is_empty()
             && let Some(found) = program.equation_system(system)
         {
             self.terms = Terms::of(program, &found.residuals);
@@ -110,137 +111,6 @@ impl Watch {
             let allowed = MOST_LOSS * size.max(VANISHING * *largest);
             *limit = if is_due { allowed } else { limit.max(allowed) };
         }
-    }
-}
-
-/// Expressions of a system and the sizes of their terms.
-#[derive(Clone, Default)]
-struct Terms {
-    /// Operands before what they are in.
-    order: Vec<ExprId>,
-    place: FxHashMap<ExprId, u32>,
-    numbers: Vec<Number>,
-    /// The places of the expressions.
-    roots: Vec<u32>,
-    /// The sizes of variables, where it is not their values that count.
-    given: FxHashMap<Address, f64>,
-}
-
-impl Terms {
-    fn of(program: &Program, expressions: &[ExprId]) -> Self {
-        let order = program.model().exprs.postorder(expressions);
-        let place: FxHashMap<ExprId, u32> = order.iter().copied().zip(0..).collect();
-        let roots = expressions.iter().filter_map(|expression| place.get(expression).copied()).collect();
-        Self { order, place, roots, ..Self::default() }
-    }
-
-    fn evaluate(&mut self, program: &Program, memory: &Memory) {
-        let exprs = &program.model().exprs;
-        self.numbers.clear();
-        for &id in &self.order {
-            let number = Sizes { program, memory, exprs, terms: self }.number(id);
-            self.numbers.push(number);
-        }
-    }
-
-    /// The sum of the sizes of the terms of an expression; NaN where it is not known.
-    fn size(&self, root: usize) -> f64 {
-        let number = self.roots.get(root).and_then(|&place| self.numbers.get(place as usize));
-        number.map_or(f64::NAN, |number| number.size)
-    }
-}
-
-/// A value and how much it changes, at most, when every number it is computed from changes by its own size: what a rounding
-/// error is multiplied by.
-#[derive(Clone, Copy)]
-struct Number {
-    value: f64,
-    size: f64,
-}
-
-const UNKNOWN: Number = Number { value: f64::NAN, size: f64::NAN };
-
-struct Sizes<'a> {
-    program: &'a Program,
-    memory: &'a Memory,
-    exprs: &'a Exprs,
-    terms: &'a Terms,
-}
-
-impl Sizes<'_> {
-    fn of(&self, id: ExprId) -> Number {
-        let place = self.terms.place.get(&id);
-        place.and_then(|&place| self.terms.numbers.get(place as usize)).copied().unwrap_or(UNKNOWN)
-    }
-
-    fn number(&self, id: ExprId) -> Number {
-        let exact = |value: f64| Number { value, size: value.abs() };
-        let logical = |truth: bool| Number { value: f64::from(u8::from(truth)), size: 0.0 };
-        // Between events, and for each configuration that is tried at one, relations are what they were taken for.
-        if let Some(value) = self.program.frozen_value(self.memory, id) {
-            return Number { value, size: 0.0 };
-        }
-        match self.exprs.node(id) {
-            Node::Var(v) => {
-                let value = self.program.value(self.memory, v);
-                let given = self.terms.given.get(&self.program.layout.slot(v)).copied();
-                Number { value, size: given.map_or(value.abs(), |given| value.abs().max(given)) }
-            }
-            Node::Time => exact(self.memory.time()),
-            Node::Real(value) => exact(value),
-            Node::Integer(value) => exact(value as f64),
-            Node::Boolean(value) => logical(value),
-            Node::Neg(a) => {
-                let a = self.of(a);
-                Number { value: -a.value, ..a }
-            }
-            Node::Add(a, b) => {
-                let (a, b) = (self.of(a), self.of(b));
-                Number { value: a.value + b.value, size: a.size + b.size }
-            }
-            Node::Sub(a, b) => {
-                let (a, b) = (self.of(a), self.of(b));
-                Number { value: a.value - b.value, size: a.size + b.size }
-            }
-            Node::Mul(a, b) => {
-                let (a, b) = (self.of(a), self.of(b));
-                Number { value: a.value * b.value, size: a.value.abs() * b.size + b.value.abs() * a.size }
-            }
-            Node::Div(a, b) => {
-                let (a, b) = (self.of(a), self.of(b));
-                let value = a.value / b.value;
-                Number { value, size: (a.size + value.abs() * b.size) / b.value.abs() }
-            }
-            Node::Pow(a, b) => {
-                let (a, b) = (self.of(a), self.of(b));
-                let value = scalar::power(a.value, b.value).unwrap_or(f64::NAN);
-                let by_base = if value == 0.0 { 0.0 } else { (b.value * value / a.value).abs() * a.size };
-                let by_exponent = if a.value > 0.0 { (value * a.value.ln()).abs() * b.size } else { 0.0 };
-                Number { value, size: value.abs() + by_base + by_exponent }
-            }
-            Node::Not(a) => logical(self.of(a).value == 0.0),
-            Node::And(a, b) => logical(self.of(a).value != 0.0 && self.of(b).value != 0.0),
-            Node::Or(a, b) => logical(self.of(a).value != 0.0 || self.of(b).value != 0.0),
-            Node::Compare { op, left, right, .. } => {
-                logical(scalar::compare_reals(op, self.of(left).value, self.of(right).value))
-            }
-            Node::If { condition, then, otherwise } => {
-                self.of(if self.of(condition).value != 0.0 { then } else { otherwise })
-            }
-            Node::Builtin(op, args) => self.builtin(op, self.exprs.arguments(args)),
-            _ => UNKNOWN,
-        }
-    }
-
-    fn builtin(&self, op: Builtin, args: &[ExprId]) -> Number {
-        let at = |place: usize| args.get(place).map_or(f64::NAN, |&arg| self.of(arg).value);
-        let values = [at(0), at(1), at(2)];
-        let value = scalar::builtin(op, values);
-        let mut size = value.abs();
-        for (place, &arg) in args.iter().enumerate().take(values.len()) {
-            size += scalar::slope(op, values, place).abs() * self.of(arg).size;
-        }
-        Number { value, size }
     }
 }
 
