@@ -63,9 +63,65 @@ pub fn transfer_function(
     if poles.is_empty() {
         return Ok(TransferFunction { gain: pair.d[(0, 0)], ..TransferFunction::default() });
     }
-    let zeros = zeros(&pair, tolerance)?;
-    let gain = gain(&pair, &zeros, &poles)?;
-    Ok(TransferFunction { zeros, poles, gain })
+    let reduced = Candidate::new(&pair, zeros(&pair, tolerance)?, &poles)?;
+    // Taking hidden modes away mixes slow parts with fast ones, so that zeros close to each other may be lost. Where the roots do
+    // not agree with the state space, zeros of the whole pair may, without those of its hidden modes.
+    let best = match reduced.error > ACCURATE {
+        true => [whole(&system.pair(output, input)?, &pair, &poles, tolerance), Some(reduced)]
+            .into_iter()
+            .flatten()
+            .min_by(|x, y| x.error.total_cmp(&y.error)),
+        false => Some(reduced),
+    };
+    let Some(Candidate { zeros, gain, .. }) = best else { return Err(Error::NoConvergence) };
+    Ok(TransferFunction { zeros, poles, gain: gain? })
+}
+
+/// Errors of roots that are no loss.
+const ACCURATE: f64 = 1e-6;
+
+/// Zeros with the gain that goes with them.
+struct Candidate {
+    zeros: Vec<Complex>,
+    gain: Result<f64, Error>,
+    /// The largest relative error at points that are as large as the roots are.
+    error: f64,
+}
+
+impl Candidate {
+    fn new(pair: &StateSpace, zeros: Vec<Complex>, poles: &[Complex]) -> Result<Self, Error> {
+        let gain = gain(pair, &zeros, poles);
+        let mut error = f64::INFINITY;
+        if let Ok(gain) = gain {
+            let mut evaluator = Evaluator::new(pair)?;
+            let sizes = zeros.iter().map(|root| root.norm()).filter(|&size| size > 0.0);
+            let errors =
+                sizes.flat_map(|size| [(0.4, 0.7), (1.7, 1.1)].map(|(part, at)| (part * size, at))).map(|(r, at)| {
+                    let s = Complex::from_polar(r, at);
+                    let (found, exact) = (ratio(&zeros, poles, s) * gain, evaluator.at(s)[(0, 0)]);
+                    (found - exact).norm() / exact.norm()
+                });
+            error = errors.filter(|error| !error.is_nan()).fold(0.0, f64::max);
+        }
+        Ok(Self { zeros, gain, error })
+    }
+}
+
+/// The zeros of a pair with hidden modes, without those that its hidden poles cancel.
+fn whole(whole: &StateSpace, pair: &StateSpace, visible: &[Complex], tolerance: f64) -> Option<Candidate> {
+    let mut hidden = poles(whole).ok()?;
+    visible.iter().for_each(|pole| take_nearest(&mut hidden, *pole));
+    let mut zeros = zeros(whole, tolerance).ok()?;
+    hidden.iter().for_each(|pole| take_nearest(&mut zeros, *pole));
+    Candidate::new(pair, zeros, visible).ok()
+}
+
+fn take_nearest(roots: &mut Vec<Complex>, of: Complex) {
+    let distance = |place: &usize| (roots[*place] - of).norm();
+    let nearest = (0..roots.len()).min_by(|x, y| distance(x).total_cmp(&distance(y)));
+    if let Some(place) = nearest {
+        roots.swap_remove(place);
+    }
 }
 
 fn gain(pair: &StateSpace, zeros: &[Complex], poles: &[Complex]) -> Result<f64, Error> {

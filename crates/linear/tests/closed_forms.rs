@@ -583,3 +583,45 @@ fn zeros_behind_a_long_chain() {
     let found = zeros(&system, RANK_TOLERANCE).unwrap();
     assert!(found.len() == 1 && (found[0] + 3.0).norm() < 1e-9, "{found:?}");
 }
+
+/// A circuit of two parallel coils behind a transformer, with a hidden mode: the zeros s²(s + r/l)(s² + 1/(l c)) are those of the
+/// elements, also where slow ones lie close together beside poles of 140 rad/s.
+#[test]
+fn slow_zeros_of_a_pair_with_a_hidden_mode_stay_apart() {
+    let (i3, c5, i7, i8) = (1.96e-3, 2.44, 27.6, 24.6);
+    let (r6, r, i11, c12, i13) = (2440.0, 0.0572, 0.6, 1.96, 1.74);
+    let (gyration, ratio) = (1000.0, 1000.0);
+    let mut a = Matrix::zeros(7, 7);
+    let entries = [
+        (0, 1, 1.0 / c5),
+        (1, 0, -1.0 / i3),
+        (1, 2, 1.0 / i7),
+        (2, 1, -1.0 / c5),
+        (2, 2, -r6 / i7),
+        (2, 3, gyration / i8),
+        (2, 5, -ratio / c12),
+        (3, 2, -gyration / i7),
+        (3, 3, -r / i8),
+        (4, 5, 1.0 / c12),
+        (5, 2, ratio / i7),
+        (5, 4, -1.0 / i11),
+        (5, 6, -1.0 / i13),
+        (6, 5, 1.0 / c12),
+    ];
+    entries.iter().for_each(|&(i, j, value)| a[(i, j)] = value);
+    let b = Matrix::from_fn(7, 1, |i, _| f64::from(u8::from(i == 1)));
+    let c = Matrix::from_fn(1, 7, |_, j| a[(2, j)]);
+    let states = (0..7).map(|k| State::new(format!("x{k}"), "1", "x")).collect();
+    let (inputs, outputs) = (vec![Signal::new("u", "1")], vec![Signal::new("y", "1")]);
+    let system = StateSpace::new([a, b, c, Matrix::zeros(1, 1)], states, inputs, outputs).unwrap();
+    let found = transfer_function(&system, 0, 0, RANK_TOLERANCE).unwrap();
+    let oscillation = ((1.0 / i11 + 1.0 / i13) / c12).sqrt();
+    let expected = [
+        complex(0.0, 0.0),
+        complex(0.0, 0.0),
+        complex(-r / i8, 0.0),
+        complex(0.0, oscillation),
+        complex(0.0, -oscillation),
+    ];
+    assert!(distance(&found.zeros, &expected) < 1e-9, "{:?}", found.zeros);
+}

@@ -4,7 +4,8 @@
 
 mod common;
 
-use common::{assert_near, complete};
+use common::{assert_near, complete, run_with};
+use session::{Ending, Settings};
 
 /// A mass that rests at one stop and is pushed away leaves it, although its curve parameter says “left” for an instant.
 #[test]
@@ -178,5 +179,45 @@ equation
 end M;"
         );
         assert_near(complete(&text, 1.0, 1e-6).end("v1"), 0.025, 1e-9);
+    }
+}
+
+/// A clutch locks where the speeds meet, whatever method finds the instant: 0.01·100 = (0.01 + 10)·w.
+#[test]
+fn a_clutch_locks_within_rounding() {
+    let text = "model M
+  Real w1(start = 100, fixed = true), w2(start = 0, fixed = true), wr, t;
+  Boolean locked(start = false, fixed = true);
+equation
+  0.01*der(w1) = -t;
+  10*der(w2) = t;
+  wr = w1 - w2;
+  locked = if pre(locked) then abs(t) <= 1e-3 else wr <= 0;
+  0 = if locked then wr else t - 1e-3;
+end M;";
+    for intervals in [50, 100, 333, 500, 1777] {
+        let settings = Settings { stop_time: Some(2000.0), intervals: Some(intervals), ..Settings::default() };
+        let run = run_with(text, settings);
+        assert_eq!(run.ending, Ending::Complete, "{}", run.said);
+        assert_near(run.end("w2"), 1.0 / 10.01, 1e-9);
+    }
+}
+
+/// Two equal capacitors share a charge: half of it passes in an instant, however small they are.
+#[test]
+fn impulses_have_their_size_in_any_unit() {
+    for capacitance in [1.0, 1e-9, 1e-12, 1e-15] {
+        let text = format!(
+            "model M
+  Real v1(start = 1, fixed = true), v2(start = 0, fixed = true), i;
+  Boolean closed = time >= 0.5;
+equation
+  {capacitance}*der(v1) = -i; {capacitance}*der(v2) = i;
+  if closed then v1 = v2; else i = 0; end if;
+end M;"
+        );
+        let run = complete(&text, 1.0, 1e-6);
+        let passed: f64 = run.column("impulse(i)").iter().sum();
+        assert_near(passed / capacitance, 0.5, 1e-9);
     }
 }

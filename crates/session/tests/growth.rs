@@ -172,3 +172,25 @@ fn what_is_lost_in_its_error_does_not_grow_again() {
     }
     assert!(lost > 0);
 }
+
+/// Nominal values may follow from parameters: an oscillation of 1e-9 with a hard spring, as if it were one of 1.
+#[test]
+fn nominal_values_follow_from_parameters() {
+    let model = |size: &str, nominal: &str| {
+        format!(
+            "model M
+  parameter Real p = {size};
+  parameter Real q = p;
+  Real x(start = 0, fixed = true, nominal = {nominal}), v(start = p, fixed = true, nominal = {nominal});
+equation
+  der(x) = v;
+  der(v) = -x*(1 + 3*(x/p)^2);
+end M;"
+        )
+    };
+    let large = common::complete(&model("1", "1"), 10.0, 1e-9).end("x");
+    for nominal in ["p", "q", "2*p - 1e-9", "abs(q)", "sqrt(q^2)"] {
+        let small = common::complete(&model("1e-9", nominal), 10.0, 1e-9).end("x");
+        assert!((small / 1e-9 - large).abs() < 1e-5, "{nominal}: {small}");
+    }
+}

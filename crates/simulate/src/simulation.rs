@@ -366,7 +366,7 @@ impl Simulation {
         let extent = self.extent();
         let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
         self.sizes.begin(machine, self.time, &self.x, extent);
-        self.sizes.apply(&mut **integrator, extent);
+        self.sizes.apply(machine, &mut **integrator, extent);
     }
 
     /// A step was not possible: where sizes that have fallen with their states may be the reason, it is tried without them.
@@ -675,7 +675,7 @@ impl Simulation {
             let extent = self.extent();
             let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
             self.sizes.arrive(machine, time, &self.x, extent);
-            self.sizes.apply(&mut **integrator, extent);
+            self.sizes.apply(machine, &mut **integrator, extent);
         }
         let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
         // A mode that is entered again goes on with the method and the step that it had.

@@ -19,6 +19,7 @@ use solve::{Integrator, OdeProblem, Pattern};
 
 use crate::influences::Influences;
 use crate::machine::Machine;
+use crate::nominal;
 use crate::places::about_variable;
 use crate::trouble::Trouble;
 
@@ -227,8 +228,14 @@ impl Sizes {
         }
     }
 
-    /// Tells the integrator how large the states at hand are.
-    pub fn apply(&self, integrator: &mut dyn Integrator, extent: Extent) {
+    /// Tells the integrator how large the states at hand are, now that parameters are known.
+    pub fn apply(&self, machine: &Machine, integrator: &mut dyn Integrator, extent: Extent) {
+        let program = &machine.program;
+        for (place, state) in program.states.iter().enumerate() {
+            if nominal::follows_from_parameters(program, state.variable) {
+                integrator.set_absolute_tolerance(place, extent.tolerance * machine.nominal(state.variable));
+            }
+        }
         for &(place, entry) in &self.places {
             integrator.set_absolute_tolerance(place, extent.tolerance * self.small[entry].1);
         }
@@ -369,7 +376,7 @@ impl Sizes {
         fallen.iter().for_each(|&variable| self.set_size(variable, 1.0));
         self.given_up = true;
         self.find_small(machine);
-        self.apply(integrator, extent);
+        self.apply(machine, integrator, extent);
         !fallen.is_empty()
     }
 
@@ -500,6 +507,5 @@ fn seeds(point: &Point, open: &[bool], extent: Extent) -> Vec<bool> {
 
 /// Whether nobody said how large a state is.
 fn is_open(machine: &Machine, place: usize) -> bool {
-    let model = machine.program.model();
-    model.variables[machine.program.states[place].variable].attributes.nominal.is_none()
+    nominal::given(&machine.program, &machine.memory, machine.program.states[place].variable).is_none()
 }

@@ -30,6 +30,13 @@ impl Terms {
         Self { order, place, roots, time: 1.0, ..Self::default() }
     }
 
+    /// The value of one expression; NaN where it cannot be followed.
+    pub fn value_of(program: &Program, expression: ExprId, memory: &Memory) -> f64 {
+        let mut terms = Self::of(program, &[expression]);
+        terms.evaluate(program, memory);
+        terms.numbers.last().map_or(f64::NAN, |number| number.value)
+    }
+
     /// The same, where less of time counts than its value.
     pub fn with_time(self, part: f64) -> Self {
         Self { time: part, ..self }

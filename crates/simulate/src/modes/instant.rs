@@ -279,10 +279,9 @@ impl Instant<'_> {
         let plain = jump.pulses.iter().filter(|pulse| pulse.plain);
         let by_slot: rustc_hash::FxHashMap<u32, f64> =
             plain.map(|pulse| (program.layout.slot(pulse.variable), pulse.size)).collect();
-        let largest = jump.pulses.iter().fold(0.0f64, |most, pulse| most.max(pulse.size.abs()));
         let impulse = |variable: dae::VarId| {
             let place = program.layout.place(variable);
-            let size = by_slot.get(&place.slot).copied().filter(|size| size.abs() > 1e-12 * largest)?;
+            let size = by_slot.get(&place.slot).copied()?;
             Some(if place.negated { -size } else { size })
         };
         for (variable, sum) in self.impulses.iter_mut() {

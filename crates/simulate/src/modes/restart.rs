@@ -264,7 +264,9 @@ impl Restart {
         let is_named = |variable: &VarId| {
             modes.is_some_and(|modes| modes.has(*variable, model.variables[*variable].derivative_of))
         };
-        for (chain, &size) in self.chains.columns.iter().zip(moved).filter(|(_, size)| **size != 0.0) {
+        let counts = self.counts(moved);
+        let columns = self.chains.columns.iter().zip(moved).zip(counts);
+        for ((chain, &size), _) in columns.filter(|(_, counts)| *counts) {
             let Some(place) = chain.len().checked_sub(level) else {
                 jump.higher = true;
                 continue;
@@ -272,6 +274,22 @@ impl Restart {
             jump.pulses.push(Pulse { variable: chain[place], size, plain: place == 0 });
             jump.higher |= chain.get(place + 1).is_some_and(is_named);
         }
+    }
+
+    /// Which of the jumps are more than rounding errors: in some equation a term with it counts beside the others.
+    fn counts(&self, moved: &[f64]) -> Vec<bool> {
+        const ROUNDED: f64 = 1e-12;
+        let terms = || {
+            let entries = self.chains.jacobian.iter().zip(&self.values);
+            entries.map(|(&(row, column, _), entry)| {
+                (row as usize, column as usize, (entry * moved[column as usize]).abs())
+            })
+        };
+        let mut largest = vec![0.0f64; self.chains.rows.len()];
+        terms().for_each(|(row, _, term)| largest[row] = largest[row].max(term));
+        let mut counts = vec![false; moved.len()];
+        terms().for_each(|(row, column, term)| counts[column] |= term > ROUNDED * largest[row]);
+        counts
     }
 
     /// What impulses below the highest derivatives add to the rows that are not differentiated: row and sum.

@@ -12,6 +12,8 @@ pub(super) struct Fallback {
     left: Left,
     /// The values at the left; where states were set, those that follow from them.
     continuity: Continuity,
+    /// The largest magnitudes that everything in memory has had.
+    largest: Vec<f64>,
     /// What jumped before states were set.
     jumped: Option<Broken>,
     /// The modes, once something asked for them.
@@ -21,12 +23,26 @@ pub(super) struct Fallback {
 impl Fallback {
     pub fn new(machine: &Machine, tolerance: f64) -> Self {
         let continuity = Continuity::new(machine, machine.program.schedule.constrained.clone(), tolerance);
-        Self { values: Vec::new(), left: Left::default(), continuity, jumped: None, modes: None }
+        let (values, largest) = (Vec::new(), Vec::new());
+        Self { values, left: Left::default(), continuity, largest, jumped: None, modes: None }
     }
 
     /// Takes note of how large values are where a row is written.
     pub fn note_sizes(&mut self, values: &[f64]) {
         self.continuity.note_sizes(values);
+        self.largest.resize(values.len(), 0.0);
+        for (largest, value) in self.largest.iter_mut().zip(values) {
+            *largest = largest.max(value.abs());
+        }
+    }
+
+    /// Tells the modes how large the variables have been before these were made.
+    pub fn tell_sizes(&mut self, modes: &mut Switching, runtime: &mut ModeRuntime) {
+        if self.largest.len() == runtime.machine.memory.values.len() {
+            std::mem::swap(&mut runtime.machine.memory.values, &mut self.largest);
+            modes.note_sizes(runtime);
+            std::mem::swap(&mut runtime.machine.memory.values, &mut self.largest);
+        }
     }
 
     pub fn remember(&mut self, values: &[f64]) {

@@ -98,7 +98,8 @@ impl Simulation {
         *integrator = longer;
         outcome.map_err(|error| Stop::from(self.step_trouble(error)))?;
         let extent = self.extent();
-        self.sizes.apply(&mut *self.runtime.integrator, extent);
+        let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
+        self.sizes.apply(machine, &mut **integrator, extent);
         Ok(())
     }
 

@@ -211,7 +211,9 @@ impl Simulation {
     pub(super) fn take_modes(&mut self) -> Option<Box<Switching>> {
         let modes = self.spare.as_ref()?;
         let new = || Box::new(Switching::new(modes.clone(), self.program.clone(), &self.options));
-        Some(self.fallback.modes.take().unwrap_or_else(new))
+        let mut modes = self.fallback.modes.take().unwrap_or_else(new);
+        self.fallback.tell_sizes(&mut modes, &mut self.runtime);
+        Some(modes)
     }
 
     /// Goes on with the structure for all modes, for good.
