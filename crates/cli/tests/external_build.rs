@@ -248,6 +248,31 @@ fn an_error_of_c_code_ends_the_run_with_a_message() {
     assert!(reached > 0.4 && reached <= 0.5 + 1e-6, "{reached}");
 }
 
+/// Libraries take headers of the C library for granted that other tools include before their code.
+#[test]
+fn the_usual_headers_are_there() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = Folder::new("external-headers");
+    folder.write(
+        "m.mo",
+        r#"model M
+  function f
+    input Real x;
+    output Real y;
+  external "C" y = f(x) annotation(Include = "static double f(double x)
+{ char s[32]; sprintf(s, \"%d\", abs(-2)); return strlen(s)*sqrt(x) + (RAND_MAX > 0); }");
+  end f;
+  Real y = f(4);
+end M;
+"#,
+    );
+    let outcome = run(&folder, &["simulate", "m.mo", "--allow-external", "build", "-o", "out.csv"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    assert_eq!(last(&folder.read("out.csv"))("y"), 3.0);
+}
+
 #[test]
 fn code_that_cannot_be_compiled_is_an_error_of_the_model() {
     if !has_compiler() {

@@ -464,6 +464,18 @@ fn parts_without_value_are_not_read() {
                 .into(),
             "Integer y = f(if time > 0.5 then 9 else 8);",
         ),
+        (
+            "function g input Real a; input Real b; output Real y; algorithm y := if a > 0.5 then a + b else a; end g;
+             function f input Real x; output Real y; protected R r; algorithm r.a := x; y := g(r.a, r.b); end f;"
+                .into(),
+            "Real y = f(time);",
+        ),
+        (
+            "function g input Real a; input Real b; output Real y; algorithm y := if b > 0.5 then 1 else a; end g;
+             function f input Real x; output Real y; protected Real v[2]; algorithm v[1] := x; y := g(x, v[2]); end f;"
+                .into(),
+            "Real y = f(time);",
+        ),
     ];
     for (function, declaration) in &failing {
         let said = common::run_messages(&model(function, declaration));
@@ -487,6 +499,16 @@ fn parts_without_value_are_not_read() {
                 .into(),
             "Real y = f(time, if time > 0.5 then 1 else 2);",
             1.0,
+        ),
+        // Handed on to a function that does not read it.
+        (
+            "function g input Real a; input Real b; input Integer n; output Real y; algorithm
+               if n > 1 then y := a + b; else y := 2*a; end if; end g;
+             function f input Real x; output Real y; protected R r; Real v[2]; algorithm
+               r.a := x; v[1] := x; y := g(r.a, r.b, 1) + g(x, v[2], 1); end f;"
+                .into(),
+            "parameter Real p = f(1); Real y = f(time) + p;",
+            8.0,
         ),
     ];
     for (function, declaration, expected) in &passing {

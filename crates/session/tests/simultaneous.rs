@@ -207,3 +207,34 @@ end M;";
         assert!(off.abs() < 1e-9 * (1.0 + 100.0 * x1.abs()), "off by {off} at {time}: {x1} {x2}");
     }
 }
+
+/// At the double root of r·|r| = u the solution moves infinitely fast with u: that is no reason to stop, since the
+/// matrix of an implicit method only has to lead to the solution. x = (cos t + 1e-3 sin t)/(1 + 1e-6) + c exp(−1000 t).
+#[test]
+fn an_implicit_method_passes_a_vertical_slope() {
+    let text = "
+model M
+  function f
+    input Real r;
+    output Real u;
+  algorithm
+    u := if r >= 0 then r^2 else -r^2;
+  end f;
+  Real x(start = 1, fixed = true);
+  Real z(start = 0, fixed = true);
+  Real r(start = 1);
+equation
+  der(z) = -z;
+  f(r) = z;
+  der(x) = -1000*(x - cos(time)) + r;
+end M;";
+    for solver in ["auto", "bdf", "esdirk", "rosenbrock"] {
+        let settings =
+            session::Settings { stop_time: Some(1.0), solver: Some(solver.to_owned()), ..session::Settings::default() };
+        let run = common::run_with(text, settings);
+        assert_eq!(run.ending, session::Ending::Complete, "{solver}: {}", run.said);
+        let expected = |t: f64| (t.cos() + 1e-3 * t.sin()) / (1.0 + 1e-6);
+        run.assert_follows("x", &[0.1, 0.5, 1.0], expected, 1e-5);
+        assert!(run.end("r").abs() < 1e-6, "{solver}: {}", run.end("r"));
+    }
+}

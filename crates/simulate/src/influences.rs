@@ -176,7 +176,33 @@ impl Influences<'_> {
             }
             time *= APART;
         }
+        // What only adds up, as a meter of energy does, grows by others: nothing comes of where it begins.
+        let loops = self.on_loops(&growing);
+        growing.iter_mut().zip(loops).for_each(|(growing, loops)| *growing &= loops);
         growing
+    }
+
+    /// Which of the states given act on themselves, if only by way of others.
+    fn on_loops(&self, of: &[bool]) -> Vec<bool> {
+        let mut effects = vec![Vec::new(); of.len()];
+        self.each(|row, column, value| {
+            if value != 0.0 {
+                effects[column].push(row);
+            }
+        });
+        let returns = |start: usize| {
+            let mut seen = vec![false; of.len()];
+            let mut pending = vec![start];
+            while let Some(place) = pending.pop() {
+                for &effect in &effects[place] {
+                    if !std::mem::replace(&mut seen[effect], true) {
+                        pending.push(effect);
+                    }
+                }
+            }
+            seen[start]
+        };
+        (0..of.len()).map(|place| of[place] && returns(place)).collect()
     }
 
     /// The direction that grows most by powers of the Cayley transform, where it grows enough.
@@ -204,5 +230,23 @@ impl Influences<'_> {
         }
         growth /= f64::from(ITERATIONS - SETTLED);
         (growth > CERTAIN && growth * span > 2.0 * time * LEAST_GROWTH).then_some(direction)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_meter_of_what_grows_takes_no_part_in_it() {
+        // x' = y, y' = x; e' = x + y; z' = −z.
+        let entries = [(0, 1), (1, 0), (2, 0), (2, 1), (3, 3)];
+        let pattern = Pattern::from_entries(4, 4, entries);
+        let values: Vec<f64> = (0..4)
+            .flat_map(|j| pattern.column(j).iter().map(move |&i| if (i, j) == (3, 3) { -1.0 } else { 1.0 }))
+            .collect();
+        let influences = Influences { pattern: &pattern, values: &values };
+        assert_eq!(influences.growing(100.0, 1.0), [true, true, false, false]);
+        assert_eq!(influences.growing(2.0, 1.0), [false; 4]);
     }
 }

@@ -28,7 +28,7 @@ use crate::nominal::nominal;
 use crate::system_failure::{Reason, SystemFailure};
 use crate::trouble::Trouble;
 use digits::{Loss, Watch};
-pub use singular::{LeastNorm, least_norm, null_space};
+pub use singular::{LeastNorm, least_errors, least_norm, null_space};
 use whole::Whole;
 
 /// Steps of one linear solve: two, unless it starts from unknowns that are so much larger than what is found.
@@ -271,6 +271,12 @@ impl Systems {
             _ => {
                 let found = &program.systems[system];
                 let zeros = vec![0.0; rhs.len()];
+                if found.kind.matrix().is_none() {
+                    // At the root of x² = u the solution moves infinitely fast with u. No matrix of an integrator holds that;
+                    // without it the integrator iterates longer, or steps over the point.
+                    rhs.copy_from_slice(&least_errors(&workspace.pattern, &workspace.matrix, rhs, &zeros).0.x);
+                    return Ok(());
+                }
                 let solution = least_norm(&workspace.pattern, &workspace.matrix, rhs, &zeros).map_err(|column| {
                     Trouble::System(Box::new(SystemFailure {
                         unknowns: found.unknowns.clone(),

@@ -13,8 +13,9 @@ use super::compiler::Job;
 use super::record::Structs;
 use super::utilities::{HEADER, Utilities};
 
-/// What every file begins with.
-const BEGIN: &str = "#include <stddef.h>\n#include <string.h>\n#include \"ModelicaUtilities.h\"\n";
+/// What every file begins with. Code that libraries include often takes these headers of the C library for granted.
+const BEGIN: &str = "#include <math.h>\n#include <stddef.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
+    #include \"ModelicaUtilities.h\"\n";
 const WORD: &str = "typedef union { double real; long long number; void *pointer; } gyrator_word;\n";
 /// In the calls, what would be converted to something else is a mistake.
 const STRICT: &str = "#line 1 \"calls\"\n\

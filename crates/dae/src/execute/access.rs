@@ -89,10 +89,8 @@ impl<D: Domain> Executor<'_, D> {
                 Cow::Owned(value) => Cow::Owned(walk(&mut self.domain, &value, step)?.into_owned()),
             };
         }
-        match value.as_ref() {
-            Value::Unset(_) => Err("a variable is used before it has a value".into()),
-            _ => Ok(value.into_owned()),
-        }
+        // What has no value yet may be handed on, like a local as a whole; who computes with it refuses it.
+        Ok(value.into_owned())
     }
 
     /// Stores into a part of a value.

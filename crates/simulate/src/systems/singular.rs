@@ -21,6 +21,18 @@ pub struct LeastNorm {
 /// The solution of least norm, or the column without a pivot if there is none. `b` is a residual at the point `x0`, so it has
 /// the rounding errors of the terms there.
 pub fn least_norm(pattern: &Pattern, values: &[f64], b: &[f64], x0: &[f64]) -> Result<LeastNorm, usize> {
+    let (nearest, off) = least_errors(pattern, values, b, x0);
+    match off <= CONSISTENT {
+        true => Ok(nearest),
+        false => {
+            let singular = DenseLu::new(b.len()).factor(&dense(pattern, values).values).err();
+            Err(singular.map_or(0, |singular| singular.column))
+        }
+    }
+}
+
+/// What comes nearest to a solution, and how far the equations are off then, in units of their terms.
+pub fn least_errors(pattern: &Pattern, values: &[f64], b: &[f64], x0: &[f64]) -> (LeastNorm, f64) {
     let size = b.len();
     let matrix = dense(pattern, values);
     let units = is_uneven(pattern, values, &mut Vec::new()).then(|| Units::new(&matrix));
@@ -39,13 +51,11 @@ pub fn least_norm(pattern: &Pattern, values: &[f64], b: &[f64], x0: &[f64]) -> R
         None => largest(b).max(largest(values)),
     };
     let off = product.iter().zip(&right).fold(0.0f64, |most, (p, b)| most.max((p - b).abs()));
-    if off <= CONSISTENT * scale {
-        if let Some(units) = &units {
-            x.iter_mut().zip(&units.columns).for_each(|(x, column)| *x *= column);
-        }
-        return Ok(LeastNorm { x, is_unique: units.is_some() && found.rank == size });
+    if let Some(units) = &units {
+        x.iter_mut().zip(&units.columns).for_each(|(x, column)| *x *= column);
     }
-    Err(DenseLu::new(size).factor(&matrix.values).err().map_or(0, |singular| singular.column))
+    let off = if off > 0.0 { off / scale } else { off };
+    (LeastNorm { x, is_unique: units.is_some() && found.rank == size }, off)
 }
 
 /// Vectors that span what a matrix maps to zero, by elimination with full pivoting.

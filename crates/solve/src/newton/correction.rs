@@ -117,6 +117,9 @@ impl NewtonSolver {
         self.statistics.factorisations += 1;
         self.has_factors = false;
         self.deficient = None;
+        if let Some(column) = self.vertical_slope() {
+            return Err(NewtonError::Singular { column });
+        }
         self.step.copy_from_slice(&self.r);
         match self.solver.factor(&self.values) {
             Ok(()) => {
@@ -126,6 +129,21 @@ impl NewtonSolver {
             }
             Err(Singular { column }) => self.least_norm_correction(column),
         }
+    }
+
+    /// An unknown along which an equation that does not hold is infinitely steep, as √x is at zero: its correction would be
+    /// nothing, as if the equation did hold.
+    fn vertical_slope(&self) -> Option<usize> {
+        if all_finite(&self.values) {
+            return None;
+        }
+        let mut found = None;
+        self.for_each_entry(|row, column, value| {
+            if value.is_infinite() && self.r[row] != 0.0 {
+                found = Some(column);
+            }
+        });
+        found
     }
 
     pub(super) fn least_norm_correction(&mut self, column: usize) -> Result<(), NewtonError> {

@@ -46,7 +46,7 @@ impl NewtonSolver {
             NewtonError::Evaluation(error) => error.recoverable,
             NewtonError::NotFinite { .. } => false,
         };
-        kind && !self.options.is_quick && self.size <= LARGEST_DENSE
+        kind && !self.options.is_quick
     }
 
     /// A second way to the solution from the same start. The error of the first is reported if it leads nowhere.
@@ -61,18 +61,8 @@ impl NewtonSolver {
         if self.descend(system, x) {
             return Ok(());
         }
-        for goal in [1e-3, 1e-7] {
-            x.copy_from_slice(&self.start);
-            self.set_scale(x);
-            let scale = self.scale.clone();
-            let mut rescued = Rescue { solver: self, system };
-            let reduced = levenberg_marquardt::reduce(&mut rescued, x, &scale, goal);
-            if !matches!(reduced, Ok(true)) {
-                break;
-            }
-            if self.evaluate_start(system, x).is_ok() && self.damped(system, x).is_ok() {
-                return Ok(());
-            }
+        if self.size <= LARGEST_DENSE && self.creep(system, x) {
+            return Ok(());
         }
         if matches!(first, NewtonError::Singular { .. }) && self.leave_flat_point(system, x) {
             return Ok(());
@@ -89,6 +79,24 @@ impl NewtonSolver {
             self.worst = first_worst;
         }
         Err(first)
+    }
+
+    /// Newton's method from where [`levenberg_marquardt`] comes to.
+    fn creep(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64]) -> bool {
+        for goal in [1e-3, 1e-7] {
+            x.copy_from_slice(&self.start);
+            self.set_scale(x);
+            let scale = self.scale.clone();
+            let mut rescued = Rescue { solver: self, system };
+            let reduced = levenberg_marquardt::reduce(&mut rescued, x, &scale, goal);
+            if !matches!(reduced, Ok(true)) {
+                return false;
+            }
+            if self.evaluate_start(system, x).is_ok() && self.damped(system, x).is_ok() {
+                return true;
+            }
+        }
+        false
     }
 
     /// Steps along Newton's corrections that reduce the residuals in units of their own terms, which no choice of nominal values

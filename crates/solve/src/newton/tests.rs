@@ -259,3 +259,45 @@ fn an_unknown_that_the_factors_hold_is_not_settled_because_others_are() {
         assert!((1.0 + x[0].ln() + x[0] - c).abs() < 1e-9, "{x:?}");
     }
 }
+
+/// `x₀^0.8 = 1` and `xᵢ^0.8 = 1 + 0.1 xᵢ₋₁`, as heat transfer follows flow; at zero the slopes are vertical.
+struct SteepChain(Pattern);
+
+impl NonlinearSystem for SteepChain {
+    fn size(&self) -> usize {
+        self.0.columns
+    }
+    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+        for i in 0..x.len() {
+            let before = if i > 0 { x[i - 1] } else { 0.0 };
+            r[i] = x[i].abs().powf(0.8).copysign(x[i]) - 1.0 - 0.1 * before;
+        }
+        Ok(())
+    }
+    fn jacobian_pattern(&self) -> Option<&Pattern> {
+        Some(&self.0)
+    }
+    fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<bool, EvalError> {
+        for j in 0..x.len() {
+            for p in self.0.starts[j]..self.0.starts[j + 1] {
+                values[p] = if self.0.indices[p] as usize == j { 0.8 * x[j].abs().powf(-0.2) } else { -0.1 };
+            }
+        }
+        Ok(true)
+    }
+}
+
+#[test]
+fn a_large_system_leaves_a_start_without_slopes() {
+    const SIZE: usize = 600;
+    let entries = (0..SIZE).flat_map(|j| (j..(j + 2).min(SIZE)).map(move |i| (i, j)));
+    let mut system = SteepChain(Pattern::from_entries(SIZE, SIZE, entries));
+    let mut solver = NewtonSolver::new(&system, NewtonOptions::default()).unwrap();
+    let mut x = vec![0.0; SIZE];
+    solver.solve(&mut system, &mut x).unwrap();
+    let mut expected = 0.0;
+    for x in x {
+        expected = f64::powf(1.0 + 0.1 * expected, 1.25);
+        assert!((x - expected).abs() < 1e-9, "{x} {expected}");
+    }
+}
