@@ -250,6 +250,8 @@ pub struct Instances {
     pub(crate) final_elements: Vec<(CompId, CompId)>,
     /// Classes of components that were found to contain themselves without an end.
     pub(crate) endless: FxHashSet<DefId>,
+    /// How many components of a class there are inside of others of that class.
+    pub(crate) nested: FxHashMap<DefId, usize>,
     /// Names of elements are also found where they are protected, for text that the program makes.
     pub(crate) ignore_protection: bool,
     /// Inner components that were added because an outer one found none.

@@ -44,6 +44,7 @@ impl Instances {
             duplicates: Vec::new(),
             final_elements: Vec::new(),
             endless: FxHashSet::default(),
+            nested: FxHashMap::default(),
             ignore_protection: false,
         };
         instances.new_class(Libraries::ROOT, None, None, Arc::default());
