@@ -22,29 +22,44 @@ const MOST_NESTED: usize = 20_000;
 /// A message shows so many components on the way from a class back to itself.
 const STEPS_SHOWN: usize = 8;
 
+/// Why a class may not be inside of itself any further.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Endless {
+    Repeats,
+    TooDeep,
+    TooOften,
+}
+
 impl Instances {
     /// Refuses the component whose type is the class instance if it repeats what is above it without an end.
     pub(super) fn check_recursion(&mut self, id: CompId, instance: ClassId, span: Span) -> Result<(), Box<Diagnostic>> {
         let def = self.classes[instance].def;
         let chain = self.chain(id);
         let is_nested = chain[..chain.len() - 1].iter().any(|&id| self.is_of(id, def).is_some());
-        if is_nested && self.endless.contains(&def) {
-            return Err(self.contains_itself(id, instance, span));
+        if is_nested && let Some(&why) = self.endless.get(&def) {
+            return Err(self.contains_itself(id, (instance, why), span));
         }
-        if chain.len() <= DEEPEST && (!is_nested || !self.repeats_itself(id, instance) && !self.is_too_often(def)) {
+        let why = if is_nested && self.repeats_itself(id, instance) {
+            Endless::Repeats
+        } else if chain.len() > DEEPEST {
+            Endless::TooDeep
+        } else if is_nested && self.is_too_often(def) {
+            Endless::TooOften
+        } else {
             return Ok(());
-        }
+        };
         // Several components that contain themselves would double their number with each level: the first one decides.
-        self.endless.insert(def);
-        Err(self.contains_itself(id, instance, span))
+        self.endless.insert(def, why);
+        Err(self.contains_itself(id, (instance, why), span))
     }
 
     /// The error that a component which is too large is one of many inside of each other, if it is.
     pub(crate) fn too_large_in_itself(&mut self, id: CompId) -> Option<Box<Diagnostic>> {
         let class = self.class_instance(id)?;
         self.is_inside_itself(id).then(|| {
-            self.endless.insert(self.classes[class].def);
-            self.contains_itself(id, class, self.components[id].declaration.type_name.span)
+            let why = Endless::TooOften;
+            self.endless.insert(self.classes[class].def, why);
+            self.contains_itself(id, (class, why), self.components[id].declaration.type_name.span)
         })
     }
 
@@ -113,17 +128,22 @@ impl Instances {
     }
 
     /// The message names the first component on the way down that is of the class, and the way from there to the next one.
-    fn contains_itself(&self, id: CompId, class: ClassId, span: Span) -> Box<Diagnostic> {
+    fn contains_itself(&self, id: CompId, (class, why): (ClassId, Endless), span: Span) -> Box<Diagnostic> {
         let def = self.classes[class].def;
         let chain = self.chain(id);
         let is_same = |&id: &CompId| self.is_of(id, def).is_some();
         let first = chain.iter().position(is_same).unwrap_or(chain.len() - 1);
         let next = chain.iter().skip(first + 1).position(is_same).map_or(chain.len() - 1, |at| first + 1 + at);
-        let mut diagnostic =
-            Diagnostic::error("recursive-component", format!("`{}` contains itself", self.class_name(class)))
-                .at(span, "as a part of itself")
-                .in_component(self.path(chain[first]))
-                .specification("5.6.1.1");
+        let name = self.class_name(class);
+        let message = match why {
+            Endless::Repeats => format!("`{name}` contains itself"),
+            Endless::TooDeep => format!("components nest more than {DEEPEST} deep in `{name}`"),
+            Endless::TooOften => format!("`{name}` contains itself more often than is supported"),
+        };
+        let mut diagnostic = Diagnostic::error("recursive-component", message)
+            .at(span, "as a part of itself")
+            .in_component(self.path(chain[first]))
+            .specification("5.6.1.1");
         if next > first + 1 {
             diagnostic = diagnostic.note(format!("the way: {}", self.way(&chain[first + 1..=next], class)));
         }
