@@ -9,9 +9,12 @@ use dae::tangent::contains_reals;
 use dae::value::Array;
 use dae::{CallSite, FunctionId, Functions, Value};
 
-use crate::code::{IMPATIENT, MOST_TURNS};
+use crate::code::{IMPATIENT, MOST_WORK};
 use crate::lower::{self, is_exact};
 use crate::strings::Strings;
+
+/// A statement takes as long here as so many operations of code in loops.
+const WORK_PER_STEP: u64 = 200;
 
 /// Evaluates one call site: `arguments` and `results` are its scalars.
 pub fn evaluate(
@@ -104,8 +107,7 @@ fn call(
     impatience: &mut f64,
 ) -> Result<Vec<Value>, String> {
     let mut evaluator = Evaluator::new(functions, externals);
-    // A statement counts as a turn of a loop does in code.
-    evaluator.steps_left = (MOST_TURNS as f64 - *impatience) as u64;
+    evaluator.steps_left = (MOST_WORK as f64 - *impatience) as u64 / WORK_PER_STEP;
     evaluator.call(function, values).map_err(|error| {
         if error.kind == FailureKind::Limit {
             *impatience = IMPATIENT;

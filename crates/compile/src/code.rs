@@ -53,10 +53,11 @@ impl Rounding {
     }
 }
 
-/// After so many turns the loops of one call have no end; they take a second or more.
-pub const MOST_TURNS: i64 = 100_000_000;
+/// After so many operations in loops one call has no end; they take about a second. A turn of a loop counts as many as stand
+/// between its begin and its end, so that long bodies have fewer turns and not more time.
+pub const MOST_WORK: i64 = 5_000_000_000;
 /// What is taken from them once that was so: whoever tries again is to fail soon.
-pub const IMPATIENT: f64 = 99_900_000.0;
+pub const IMPATIENT: f64 = 4_999_000_000.0;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Op {
@@ -112,11 +113,11 @@ pub enum Op {
     },
     /// Begins a loop, or a block that can be left.
     Loop,
-    /// Goes back to behind the operation `start`. One that may have no end has an address `failed`; after `MOST_TURNS` of all
-    /// such loops of the code it goes on, and leaves NaN there.
+    /// Goes back to behind the operation `start`. After `MOST_WORK` in all loops of the code it goes on, and leaves NaN at the
+    /// address `failed`.
     EndLoop {
         start: u32,
-        failed: Option<Address>,
+        failed: Address,
     },
     /// Leaves so many loops: goes to `target`, the operation behind the outermost of them.
     Exit {
@@ -222,7 +223,7 @@ impl Op {
             Op::Select { to, condition, a, b } => Op::Select { to: f(to), condition: f(condition), a: f(a), b: f(b) },
             Op::If { condition, otherwise } => Op::If { condition: f(condition), otherwise },
             Op::Else { .. } | Op::EndIf | Op::Loop | Op::Exit { .. } | Op::Invoke { .. } => self,
-            Op::EndLoop { start, failed } => Op::EndLoop { start, failed: failed.map(f) },
+            Op::EndLoop { start, failed } => Op::EndLoop { start, failed: f(failed) },
             Op::LoadAt { to, base, index, length } => Op::LoadAt { to: f(to), base: f(base), index: f(index), length },
             Op::StoreAt { base, index, length, a } => Op::StoreAt { base: f(base), index: f(index), length, a: f(a) },
             Op::Relate { state, a, b } => Op::Relate { state: f(state), a: f(a), b: f(b) },

@@ -13,7 +13,7 @@ use crate::memory::{History, Memory};
 use crate::program::{Program, SectionStep, Side, SystemId, bounds};
 use crate::runtime::Runtime;
 use crate::signals::{Driven, Signals};
-use crate::{culprit, interpret};
+use crate::culprit;
 
 impl Program {
     /// Takes note of how large continuous variables are.
@@ -324,7 +324,7 @@ impl Program {
         let code = &self.chunks[chunk];
         match &code.kernel {
             Some(kernel) => kernel.run(values, self.regions.constants, self.regions.temporaries),
-            None => interpret::run(&code.ops, values, &mut runtime),
+            None => runtime.interpret(chunk, values),
         }
         false
     }

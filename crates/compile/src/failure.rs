@@ -1,7 +1,7 @@
 //! An evaluation that gave no finite value, and what to say about it.
 
 use base::{Decimal, Diagnostic};
-use dae::{EqId, ExprId, Model, VarId};
+use dae::{EqId, ExprId, Model, OriginKind, VarId};
 
 /// Why and where an evaluation failed. The caller may try again from other values.
 #[derive(Clone, PartialEq, Debug)]
@@ -52,13 +52,18 @@ impl Failure {
     /// The failure in the terms of the model.
     pub fn diagnostic(&self, model: &Model) -> Diagnostic {
         let mut message = self.message(model);
-        if let Some(variable) = self.variable {
+        // What is hidden has no name that the user knows; the place says enough.
+        if let Some(variable) = self.variable.filter(|&variable| !is_hidden(model, variable)) {
             message = format!("{message}, when {} was computed", model.variable_name(variable));
         }
         let mut diagnostic = Diagnostic::error("evaluation-failed", message);
         if let Some(equation) = self.equation.and_then(|equation| model.equations.get(equation)) {
             if let Some(span) = equation.origin.span {
-                diagnostic = diagnostic.at(span, "in this equation");
+                let label = match equation.origin.kind {
+                    OriginKind::Algorithm | OriginKind::Auxiliary => "here",
+                    _ => "in this equation",
+                };
+                diagnostic = diagnostic.at(span, label);
             }
             diagnostic = diagnostic.in_component(model.paths.text(equation.origin.component));
         } else if let Some(declared) = self.variable.and_then(|variable| model.variables.get(variable)) {
@@ -92,6 +97,10 @@ impl Failure {
             _ => return None,
         })
     }
+}
+
+fn is_hidden(model: &Model, variable: VarId) -> bool {
+    model.variables.get(variable).is_some_and(|variable| variable.hidden)
 }
 
 fn operation(name: &str, operands: &[f64]) -> String {

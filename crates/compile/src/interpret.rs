@@ -1,6 +1,6 @@
 //! The reference interpreter: runs code at once, and is the measure of what compiled code computes.
 
-use crate::code::{IMPATIENT, MOST_TURNS, Op, Rounding};
+use crate::code::{IMPATIENT, MOST_WORK, Op, Rounding};
 use crate::layout::{BAND, IMPATIENCE, LIVE, SHIFT, TIME};
 use crate::math::order;
 
@@ -12,27 +12,55 @@ pub trait Host {
     fn delay(&mut self, delay: u32, time: f64, value: f64, delay_time: f64) -> f64;
 }
 
+/// So much work in loops the interpreter does before machine code is worth its while.
+const LITTLE_WORK: i64 = 10_000_000;
+
+/// The operation at which a run stops that does not do all of the work.
+const GIVEN_UP: usize = usize::MAX;
+
 /// Runs relocated code from its first operation to the last.
 pub fn run(ops: &[Op], values: &mut [f64], host: &mut impl Host) {
-    let (mut next, mut turns) = (0, MOST_TURNS - values[IMPATIENCE as usize] as i64);
+    let (mut next, mut left) = (0, work_left(values));
     while let Some(op) = ops.get(next) {
-        next = step(op, (next, &mut turns), values, host);
+        next = step::<true>(op, (next, &mut left), values, host);
     }
+}
+
+/// The same as long as loops do not take long. False where they do: the results are to be computed in another way.
+pub fn run_unless_long(ops: &[Op], values: &mut [f64], host: &mut impl Host) -> bool {
+    if work_left(values) <= LITTLE_WORK {
+        run(ops, values, host);
+        return true;
+    }
+    let (mut next, mut left) = (0, LITTLE_WORK);
+    while let Some(op) = ops.get(next) {
+        next = step::<false>(op, (next, &mut left), values, host);
+    }
+    next != GIVEN_UP
+}
+
+fn work_left(values: &[f64]) -> i64 {
+    MOST_WORK - values[IMPATIENCE as usize] as i64
 }
 
 /// Runs and notes which operations were executed, in order.
 pub fn run_traced(ops: &[Op], values: &mut [f64], host: &mut impl Host) -> Vec<u32> {
     let mut trace = Vec::new();
-    let (mut next, mut turns) = (0, MOST_TURNS - values[IMPATIENCE as usize] as i64);
+    let (mut next, mut left) = (0, work_left(values));
     while let Some(op) = ops.get(next) {
         trace.push(next as u32);
-        next = step(op, (next, &mut turns), values, host);
+        next = step::<true>(op, (next, &mut left), values, host);
     }
     trace
 }
 
 #[inline(always)]
-fn step(op: &Op, (position, turns): (usize, &mut i64), values: &mut [f64], host: &mut impl Host) -> usize {
+fn step<const ALL: bool>(
+    op: &Op,
+    (position, left): (usize, &mut i64),
+    values: &mut [f64],
+    host: &mut impl Host,
+) -> usize {
     match *op {
         Op::Move { to, a } => values[to as usize] = values[a as usize],
         Op::Unary { function, to, a } => values[to as usize] = function.apply(values[a as usize]),
@@ -59,11 +87,13 @@ fn step(op: &Op, (position, turns): (usize, &mut i64), values: &mut [f64], host:
             update_rounding(rounding, values, state, argument);
         }
         Op::Loop => {}
-        Op::EndLoop { start, failed: None } => return start as usize + 1,
-        Op::EndLoop { start, failed: Some(failed) } => {
-            *turns -= 1;
-            if *turns > 0 {
+        Op::EndLoop { start, failed } => {
+            *left -= (position - start as usize) as i64;
+            if *left > 0 {
                 return start as usize + 1;
+            }
+            if !ALL {
+                return GIVEN_UP;
             }
             values[IMPATIENCE as usize] = IMPATIENT;
             values[failed as usize] = f64::NAN;

@@ -295,6 +295,11 @@ impl Program {
         self.compile_later(self.machine_input());
     }
 
+    /// Makes machine code of one chunk, before it returns.
+    pub(crate) fn compile_chunk(&self, chunk: ChunkId) {
+        self.machine.compile(&jit::Input { order: vec![chunk], ..self.machine_input() });
+    }
+
     /// The same of what solving a system takes, and nothing else.
     pub fn compile_system_in_background(&self, system: SystemId) {
         let order = self.chunks_of_system(system);

@@ -64,6 +64,19 @@ impl Runtime<'_> {
         let _ = call::difference(&mut value, &point, &direction, &mut tangents);
         values[results + wanted..results + 2 * wanted].copy_from_slice(&tangents);
     }
+
+    /// Interprets a chunk; loops that take long become machine code first, and begin anew there.
+    pub fn interpret(&mut self, chunk: ChunkId, values: &mut [f64]) {
+        let program = self.program;
+        let ops = &program.chunks[chunk].ops;
+        if interpret::run_unless_long(ops, values, self) {
+            return;
+        }
+        program.compile_chunk(chunk);
+        if !program.machine.run(chunk, values, self) {
+            interpret::run(ops, values, self);
+        }
+    }
 }
 
 impl Host for Runtime<'_> {
@@ -133,7 +146,7 @@ impl Host for Runtime<'_> {
     fn invoke(&mut self, chunk: u32, values: &mut [f64]) {
         let (program, chunk) = (self.program, ChunkId::from_index(chunk as usize));
         if !program.machine.run(chunk, values, self) {
-            interpret::run(&program.chunks[chunk].ops, values, self);
+            self.interpret(chunk, values);
         }
     }
 

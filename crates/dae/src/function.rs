@@ -37,6 +37,9 @@ pub struct Function {
     pub span: Span,
 }
 
+/// How the name of a function ends that follows the relations of an algorithm along, and is no text of the user.
+pub const RELATIONS: &str = ".relations";
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Inline {
     #[default]

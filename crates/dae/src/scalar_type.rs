@@ -150,8 +150,19 @@ impl Model {
         }
     }
 
-    /// Whether something that varies continuously occurs in one of the expressions.
+    /// Whether something that varies continuously occurs in one of the expressions. What a relation chooses changes at events
+    /// alone.
     pub fn varies_continuously(&self, expressions: &[ExprId]) -> bool {
+        self.has_variability(expressions, Variability::Continuous)
+    }
+
+    /// Whether something that is not fixed during a simulation occurs in one of the expressions.
+    pub fn varies(&self, expressions: &[ExprId]) -> bool {
+        self.has_variability(expressions, Variability::Discrete)
+    }
+
+    /// Whether something of at least that variability occurs in one of the expressions.
+    fn has_variability(&self, expressions: &[ExprId], least: Variability) -> bool {
         let mut stack = expressions.to_vec();
         let mut seen = rustc_hash::FxHashSet::default();
         while let Some(current) = stack.pop() {
@@ -159,12 +170,12 @@ impl Model {
                 Node::Time | Node::Der(_) => return true,
                 Node::Var(variable) => {
                     let known = self.variables.get(variable);
-                    if known.is_some_and(|known| known.variability == Variability::Continuous) {
+                    if known.is_some_and(|known| known.variability >= least) {
                         return true;
                     }
                 }
-                // What a relation chooses changes at events alone.
-                Node::Compare { .. } | Node::Not(_) | Node::And(..) | Node::Or(..) => {}
+                Node::Compare { .. } | Node::Not(_) | Node::And(..) | Node::Or(..)
+                    if least == Variability::Continuous => {}
                 _ => self.exprs.for_each_child(current, |child| {
                     if seen.insert(child) {
                         stack.push(child);

@@ -129,6 +129,8 @@ pub(crate) enum Identity {
     Class(ClassId),
     /// Nothing around an encapsulated class changes its meaning.
     Definition(crate::library::DefId),
+    /// A function of an operator record, and what the record stands in.
+    Operator(crate::library::DefId, ClassId),
 }
 
 impl Elaborator {
@@ -144,10 +146,25 @@ impl Elaborator {
             self.instances.kind(scope) == ast::ClassKind::Operator && self.instances.definition(scope).encapsulated
         });
         if plain && (operator || self.instances.definition(class).encapsulated) {
-            Identity::Definition(def)
-        } else {
-            Identity::Class(class)
+            return Identity::Definition(def);
         }
+        match self.scope_of_record(class).filter(|_| plain) {
+            Some(outside) => Identity::Operator(def, outside),
+            None => Identity::Class(class),
+        }
+    }
+
+    /// The class instance around the operator record that a function stands in, where that record is not modified: all
+    /// components of the record have the same function. Otherwise one whose inputs are of the record would have another one
+    /// inside of each of its inputs, without an end.
+    fn scope_of_record(&self, function: ClassId) -> Option<ClassId> {
+        let mut scope = self.instances.class(function).scope?;
+        if self.instances.kind(scope) == ast::ClassKind::Operator {
+            scope = self.instances.class(scope).scope?;
+        }
+        let record = self.instances.class(scope);
+        let is_plain = record.modifier.is_empty() && record.instance == scope;
+        (is_plain && self.instances.kind(scope) == ast::ClassKind::OperatorRecord).then_some(record.scope?)
     }
 
     /// What a function or the constructor of a record takes and gives.

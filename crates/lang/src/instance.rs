@@ -7,10 +7,11 @@
 use std::sync::Arc;
 
 use base::{Diagnostic, IdVec, Name, Span};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use syntax::ast;
 
 use crate::instantiate::deselection::Deselection;
+use crate::instantiate::recursion::Endless;
 
 use crate::interfaces::ToCheck;
 use crate::library::{DefId, Libraries};
@@ -249,7 +250,9 @@ pub struct Instances {
     /// Final elements of records that have a value as a whole, and these records.
     pub(crate) final_elements: Vec<(CompId, CompId)>,
     /// Classes of components that were found to contain themselves without an end.
-    pub(crate) endless: FxHashSet<DefId>,
+    pub(crate) endless: FxHashMap<DefId, Endless>,
+    /// How many components of a class there are inside of others of that class.
+    pub(crate) nested: FxHashMap<DefId, usize>,
     /// Names of elements are also found where they are protected, for text that the program makes.
     pub(crate) ignore_protection: bool,
     /// Inner components that were added because an outer one found none.

@@ -6,7 +6,7 @@
 use base::{Name, Span};
 use dae::effects::effects;
 use dae::expr::{CallSite, CompareOp, Shape};
-use dae::function::LocalId;
+use dae::function::{LocalId, RELATIONS};
 use dae::{ActionKind, FunctionId, Node};
 
 use rustc_hash::FxHashSet;
@@ -194,7 +194,7 @@ impl Elaborator {
         body: &Statement,
     ) -> Outcome<Option<FunctionId>> {
         let Some((watch, statements)) = watched(&mut locals, body) else { return Ok(None) };
-        let name = Name::new(&format!("{name}.relations"));
+        let name = Name::new(&format!("{name}{RELATIONS}"));
         let outputs = [watch.outcome, watch.distance, watch.touching];
         self.lower_section(name, class, &locals, (inputs, &outputs), &statements, body.span).map(Some)
     }

@@ -129,7 +129,8 @@ fn add_component(elaborator: &mut Elaborator, parts: &mut Found, component: Comp
     };
     let all: Arc<[usize]> = above.iter().chain(own.iter()).copied().collect();
     let Some(count) = element_count(&all) else {
-        let diagnostic = elaborator.too_large(component, &all);
+        let nested = elaborator.instances.too_large_in_itself(component);
+        let diagnostic = nested.unwrap_or_else(|| elaborator.too_large(component, &all));
         return elaborator.instances.report(diagnostic);
     };
     if !matches!(ty, ComponentType::Class(_)) {
@@ -153,7 +154,10 @@ fn add_component(elaborator: &mut Elaborator, parts: &mut Found, component: Comp
         _ => None,
     };
     parts.all.push(Part { component, parent, ty, sizes: all, rank: own.len(), present });
-    if let Some(class) = class {
+    // Where there is no element, a class that contains itself comes to its end.
+    if let Some(class) = class
+        && (count > 0 || !elaborator.instances.is_inside_itself(component))
+    {
         add_class(elaborator, parts, class, Some(position));
     }
 }

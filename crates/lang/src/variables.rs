@@ -331,7 +331,7 @@ fn check_attribute_variability(
     value: Option<&Symbolic>,
 ) {
     let (Some(binding), Some(value)) = (modifier.and_then(|modifier| modifier.binding.as_ref()), value) else { return };
-    if !elaborator.flat.model.varies_continuously(&value.scalars()) {
+    if !elaborator.flat.model.varies(&value.scalars()) {
         return;
     }
     let message = format!("the attribute `{name}` of `{}` varies", elaborator.instances.path(part.component));

@@ -150,3 +150,32 @@ fn what_a_loop_computes_does_not_count_before_its_event() {
         assert!((z - 474.9).abs() < 1e-7, "{turns}: {z}");
     }
 }
+
+/// A loop without an end stops with the place of the algorithm, wherever it stands.
+#[test]
+fn loops_without_an_end_are_refused_with_their_place() {
+    let endless = "while y > 0 loop y := y + 1; end while;";
+    let models = [
+        format!("model M Real y; algorithm y := 1 + time; {endless} end M;"),
+        format!("model M discrete Real y(start = 0, fixed = true); algorithm when time > 0.5 then y := 1 + time; {endless} end when; end M;"),
+        format!("model M parameter Real y(fixed = false); initial algorithm y := 1 + time; {endless} end M;"),
+        "model M Real y; Integer n = integer(time) + 2000000000; algorithm y := 0; for i in 1:n loop y := y + i; end for; end M;".to_owned(),
+        format!("model M function f input Real x; output Real y; algorithm y := x; {endless} end f; Real y = f(1 + time); end M;"),
+        "model M function f input Real x; output Real y; algorithm y := x;
+           for i in 1:100000 loop for j in 1:100000 loop y := y + 1; end for; end for; end f; Real y = f(time); end M;".to_owned(),
+    ];
+    for text in models {
+        let said = run(&text, 1.0).failure();
+        assert!(said.contains("the evaluation takes too many steps"), "{text}: {said}");
+        assert!(!said.contains('$') && !said.contains("relations"), "{said}");
+        assert!(said.contains("case.mo:1:"), "there is no place: {said}");
+    }
+}
+
+/// The interpreter hands a long loop over to machine code; the sum is that of all turns.
+#[test]
+fn long_loops_are_finished() {
+    let text = "model M Real y; Integer n = integer(time) + 3000000;
+        algorithm y := 0; for i in 1:n loop y := y + i; end for; end M;";
+    assert_eq!(run(text, 0.0).end("y"), 3_000_000.0 * 3_000_001.0 / 2.0);
+}

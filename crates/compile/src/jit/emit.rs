@@ -12,7 +12,7 @@ use cranelift_module::{FuncId, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Compiler, Input};
-use crate::code::{Address, ChunkId, Code, IMPATIENT, MOST_TURNS, Op, Rounding, Source};
+use crate::code::{Address, ChunkId, Code, IMPATIENT, MOST_WORK, Op, Rounding, Source};
 use crate::layout::{CHECK, IMPATIENCE, TIME};
 use crate::math::{Binary, Unary};
 
@@ -32,7 +32,7 @@ pub(super) struct Plan {
     in_memory: FxHashSet<Address>,
     /// Fixed addresses that are written inside a branch.
     unstable: FxHashSet<Address>,
-    has_open_loops: bool,
+    has_loops: bool,
 }
 
 impl Plan {
@@ -51,7 +51,7 @@ impl Plan {
             shared: FxHashSet::default(),
             in_memory: FxHashSet::default(),
             unstable: FxHashSet::default(),
-            has_open_loops: code.ops.iter().any(|op| matches!(op, Op::EndLoop { failed: Some(_), .. })),
+            has_loops: code.ops.iter().any(|op| matches!(op, Op::EndLoop { .. })),
         };
         // Results of functions are read by others.
         plan.in_memory.extend(code.outputs.iter().copied().filter(|output| code.private.contains(output)));
@@ -65,8 +65,8 @@ impl Plan {
                     Op::EndLoop { failed, .. } => {
                         depth = depth.saturating_sub(1);
                         // It is written here and at the begin.
-                        plan.several.extend(failed.filter(|failed| plan.private.contains(failed)));
-                        plan.unstable.extend(failed.filter(|failed| !plan.private.contains(failed)));
+                        let places = if plan.private.contains(&failed) { &mut plan.several } else { &mut plan.unstable };
+                        places.insert(failed);
                     }
                     Op::Call { call, arguments, results } => {
                         let entry = &input.calls[call as usize];
@@ -150,10 +150,12 @@ pub(super) struct Emitter<'e, 'f, 'c, 'a> {
     /// The addresses in `known` in the order in which they came.
     added: Vec<Address>,
     open: Vec<Branch>,
-    /// Header and exit of the open loops.
-    loops: Vec<(Block, Block)>,
-    /// How many turns are left, where there are loops that may have no end.
-    turns: Option<Variable>,
+    /// Header and exit of the open loops, and how many operations were written before.
+    loops: Vec<(Block, Block, i64)>,
+    /// How much work is left, where there are loops.
+    left: Option<Variable>,
+    /// How many operations were written.
+    written: i64,
     /// Pointers of the holes of a kernel; fixed addresses are their numbers then.
     holes: Vec<Value>,
 }
@@ -168,18 +170,19 @@ impl<'e, 'f, 'c, 'a> Emitter<'e, 'f, 'c, 'a> {
         [values, runtime]: [Value; 2],
         holes: Vec<Value>,
     ) -> Self {
-        let turns = plan.has_open_loops.then(|| {
-            let turns = builder.declare_var(types::I64);
-            let most = builder.ins().iconst(types::I64, MOST_TURNS);
+        let work = plan.has_loops.then(|| {
+            let work = builder.declare_var(types::I64);
+            let most = builder.ins().iconst(types::I64, MOST_WORK);
             let place = offset_of(IMPATIENCE);
             let impatience = builder.ins().load(types::F64, MemFlagsData::trusted(), values, place);
             let impatience = builder.ins().fcvt_to_sint_sat(types::I64, impatience);
             let left = builder.ins().isub(most, impatience);
-            builder.def_var(turns, left);
-            turns
+            builder.def_var(work, left);
+            work
         });
         Self {
-            turns,
+            left: work,
+            written: 0,
             compiler,
             builder,
             plan,
@@ -200,6 +203,7 @@ impl<'e, 'f, 'c, 'a> Emitter<'e, 'f, 'c, 'a> {
 
 impl Emitter<'_, '_, '_, '_> {
     pub fn operation(&mut self, op: &Op) {
+        self.written += 1;
         match *op {
             Op::Move { to, a } => {
                 let value = self.read(a);
@@ -522,28 +526,23 @@ impl Emitter<'_, '_, '_, '_> {
         self.builder.switch_to_block(header);
         // Constants made inside may not be used outside: `open` tells.
         self.open.push(Branch { otherwise: header, end: exit, mark: self.added.len() });
-        self.loops.push((header, exit));
+        self.loops.push((header, exit, self.written));
     }
 
-    fn end_loop(&mut self, failed: Option<Address>) {
-        let (Some((header, exit)), Some(branch)) = (self.loops.pop(), self.open.pop()) else { return };
-        match failed {
-            Some(failed) => self.count_turn(header, exit, failed),
-            None => {
-                self.builder.ins().jump(header, &[]);
-            }
-        }
+    fn end_loop(&mut self, failed: Address) {
+        let (Some((header, exit, begin)), Some(branch)) = (self.loops.pop(), self.open.pop()) else { return };
+        self.count_turn((header, exit), self.written - begin, failed);
         self.builder.switch_to_block(exit);
         self.forget(branch.mark);
     }
 
-    /// Another turn, unless there were too many.
-    fn count_turn(&mut self, header: Block, exit: Block, failed: Address) {
+    /// Another turn, unless there was too much work.
+    fn count_turn(&mut self, (header, exit): (Block, Block), length: i64, failed: Address) {
         let endless = self.builder.create_block();
-        if let Some(turns) = self.turns {
-            let left = self.builder.use_var(turns);
-            let left = self.builder.ins().iadd_imm_s(left, -1);
-            self.builder.def_var(turns, left);
+        if let Some(work) = self.left {
+            let left = self.builder.use_var(work);
+            let left = self.builder.ins().iadd_imm_s(left, -length);
+            self.builder.def_var(work, left);
             let goes_on = self.builder.ins().icmp_imm_s(IntCC::SignedGreaterThan, left, 0);
             self.builder.ins().brif(goes_on, header, &[], endless, &[]);
         }
@@ -557,7 +556,7 @@ impl Emitter<'_, '_, '_, '_> {
 
     fn exit(&mut self, levels: u32) {
         let Some(index) = self.loops.len().checked_sub(levels as usize) else { return };
-        let Some(&(_, exit)) = self.loops.get(index) else { return };
+        let Some(&(_, exit, _)) = self.loops.get(index) else { return };
         self.builder.ins().jump(exit, &[]);
         // What follows up to the end of the branch is never reached.
         let dead = self.builder.create_block();

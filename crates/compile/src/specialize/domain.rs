@@ -514,8 +514,8 @@ impl Domain for Addresses<'_, '_> {
         Ok(())
     }
 
-    fn end_loop(&mut self, open_end: bool) -> Outcome<()> {
-        let failed = open_end.then(|| self.doubt());
+    fn end_loop(&mut self) -> Outcome<()> {
+        let failed = self.doubt();
         self.push(Op::EndLoop { start: 0, failed })
     }
 

@@ -108,10 +108,10 @@ fn jumps_lead_to_the_end_of_their_branch() {
         vec![Op::If { condition: 0, otherwise: 2 }, Op::Else { end: 1 }, Op::EndIf],
         vec![Op::If { condition: 0, otherwise: 1 }, Op::EndIf],
         vec![Op::EndIf],
-        vec![Op::Loop, Op::EndLoop { start: 1, failed: None }],
+        vec![Op::Loop, Op::EndLoop { start: 1, failed: 0 }],
         vec![Op::Exit { levels: 1, target: 1 }],
-        vec![Op::Loop, Op::Exit { levels: 1, target: 1 }, Op::EndLoop { start: 0, failed: None }],
-        vec![Op::Loop, Op::Exit { levels: 2, target: 3 }, Op::EndLoop { start: 0, failed: None }],
+        vec![Op::Loop, Op::Exit { levels: 1, target: 1 }, Op::EndLoop { start: 0, failed: 0 }],
+        vec![Op::Loop, Op::Exit { levels: 2, target: 3 }, Op::EndLoop { start: 0, failed: 0 }],
     ];
     for ops in broken {
         check(|p| chunks(p)[ChunkId::from_index(0)].ops = ops, "jumps to a wrong place");

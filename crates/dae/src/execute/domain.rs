@@ -126,8 +126,8 @@ pub trait Domain {
         unknown()
     }
 
-    /// It ends. `open_end`: by its condition alone, so that it may have no end.
-    fn end_loop(&mut self, _open_end: bool) -> Outcome<()> {
+    /// It ends.
+    fn end_loop(&mut self) -> Outcome<()> {
         unknown()
     }
 

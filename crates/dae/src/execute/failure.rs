@@ -4,6 +4,8 @@ use std::fmt;
 
 use base::{Name, Span};
 
+use crate::function::RELATIONS;
+
 /// What kind of failure it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FailureKind {
@@ -67,6 +69,8 @@ impl fmt::Display for EvalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
         for (k, name) in self.calls.iter().enumerate() {
+            // Nobody wrote the function that follows the relations of another one.
+            let name = name.as_str().strip_suffix(RELATIONS).unwrap_or(name.as_str());
             write!(f, "{} {name}", if k == 0 { " (in" } else { " <-" })?;
         }
         if self.calls.is_empty() { Ok(()) } else { f.write_str(")") }

@@ -191,7 +191,7 @@ impl<'a, D: Domain> Executor<'a, D> {
             let stays = arrays::not(&mut self.domain, left)?;
             self.domain.leave_unless(&stays)?;
         }
-        self.domain.end_loop(matches!(turn, Turn::While(_)))?;
+        self.domain.end_loop()?;
         (frame.broken, frame.returned) = (outer, returned);
         Ok(Flow::Next)
     }

@@ -9,14 +9,14 @@ mod components;
 pub(crate) mod deselection;
 mod duplicates;
 mod extends;
-mod recursion;
+pub(crate) mod recursion;
 mod redeclaration;
 mod types;
 
 use std::sync::Arc;
 
 use base::{Diagnostic, IdVec, Name};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use syntax::ast;
 
 use self::deselection::Deselection;
@@ -43,7 +43,8 @@ impl Instances {
             deselected: Vec::new(),
             duplicates: Vec::new(),
             final_elements: Vec::new(),
-            endless: FxHashSet::default(),
+            endless: FxHashMap::default(),
+            nested: FxHashMap::default(),
             ignore_protection: false,
         };
         instances.new_class(Libraries::ROOT, None, None, Arc::default());
