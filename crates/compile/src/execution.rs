@@ -7,13 +7,13 @@ use native::Native;
 use transform::Role;
 
 use crate::code::{Address, ChunkId};
+use crate::culprit;
 use crate::failure::Failure;
 use crate::layout::{CHECK, Class, LIVE, Relation, RelationKind};
 use crate::memory::{History, Memory};
 use crate::program::{Program, SectionStep, Side, SystemId, bounds};
 use crate::runtime::Runtime;
 use crate::signals::{Driven, Signals};
-use crate::culprit;
 
 impl Program {
     /// Takes note of how large continuous variables are.

@@ -237,3 +237,25 @@ fn limits_lead_to_where_equations_have_a_meaning() {
     let without = text.replace("(min = 10)", "").replace("(max = -6)", "");
     assert!(run_messages(&without).contains("has no finite value"));
 }
+
+/// Roots and powers are vertical at zero, where unknowns begin that have no start value: that is no solution.
+#[test]
+fn a_vertical_slope_at_the_start_is_no_solution() {
+    let solved = [
+        ("3 + time = 2*sqrt(x)", 4.0),
+        ("sqrt(x) + x = 2 + time", 1.6972243622680054),
+        ("x^0.8 = 2 + time", 3.948222038857477),
+        ("sqrt(1 - x) = 0.5 + time", -1.25),
+        ("sqrt(sqrt(x)) = 2 + time", 81.0),
+        ("x^(1/3) = 2", 8.0),
+    ];
+    for (equation, expected) in solved {
+        let run = common::complete(&format!("model M Real x; equation {equation}; end M;"), 1.0, 1e-6);
+        let found = run.end("x");
+        assert!((found - expected).abs() < 1e-8 * expected.abs(), "{equation}: {found}");
+    }
+    for equation in ["sqrt(x) = -1", "x^0.5 = -1", "sqrt(x) = 1 - 2*time", "1/x = 0"] {
+        let run = common::run(&format!("model M Real x; equation {equation}; end M;"), 1.0);
+        assert_ne!(run.ending, session::Ending::Complete, "{equation} has no solution");
+    }
+}

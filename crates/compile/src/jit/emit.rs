@@ -65,7 +65,8 @@ impl Plan {
                     Op::EndLoop { failed, .. } => {
                         depth = depth.saturating_sub(1);
                         // It is written here and at the begin.
-                        let places = if plan.private.contains(&failed) { &mut plan.several } else { &mut plan.unstable };
+                        let places =
+                            if plan.private.contains(&failed) { &mut plan.several } else { &mut plan.unstable };
                         places.insert(failed);
                     }
                     Op::Call { call, arguments, results } => {

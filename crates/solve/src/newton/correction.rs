@@ -16,7 +16,7 @@ impl NewtonSolver {
         self.step.copy_from_slice(&self.r);
         self.solver.solve(&mut self.step);
         let near = self.has_slopes_of(x);
-        if near && self.is_settled_at_start(x) {
+        if near && self.is_settled_at_start(x) && self.check_slopes(system, x).is_ok() {
             return Ok(true);
         }
         self.set_relative_weight(x);
@@ -43,6 +43,7 @@ impl NewtonSolver {
                 && (near || self.residuals_shrank())
                 && self.corrections_are_within(x, &self.step, &self.r, tolerance)
                 && self.dependents_are_settled(x, &self.next_step, &self.step)
+                && self.check_slopes(system, x).is_ok()
             {
                 return Ok(true);
             }
@@ -144,6 +145,61 @@ impl NewtonSolver {
             }
         });
         found
+    }
+
+    /// Short corrections show a solution as long as the slopes are those of more than a point. Where a slope is all but vertical, as
+    /// that of √x is close to zero, a step that the unknown would notice has to change its equation as the slope tells.
+    pub(super) fn check_slopes(&mut self, system: &mut dyn NonlinearSystem, x: &[f64]) -> Result<(), NewtonError> {
+        if self.steepest(x).is_none() {
+            return Ok(());
+        }
+        if self.evaluated != *x {
+            self.evaluate_start(system, x)?;
+        }
+        if self.slopes_at != *x {
+            self.evaluate_jacobian(system, x)?;
+            self.has_factors = false;
+        }
+        match self.steepest(x) {
+            Some(steepest) if self.is_vertical(system, x, steepest) => {
+                Err(NewtonError::Singular { column: steepest.1 })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The steepest slope in an equation that does not hold exactly, where it is steeper than any that is meant.
+    fn steepest(&self, x: &[f64]) -> Option<(usize, usize, f64)> {
+        /// In units of the unknown.
+        const STEEP: f64 = 1e15;
+        let mut found = None;
+        let mut most = STEEP;
+        self.for_each_entry(|row, column, value| {
+            let slope = value.abs() * self.nominal(column).max(x[column].abs());
+            if slope > most && self.r[row] != 0.0 {
+                (found, most) = (Some((row, column, value)), slope);
+            }
+        });
+        found
+    }
+
+    /// Whether no step, of whatever size, changes an equation as the slope tells.
+    fn is_vertical(
+        &mut self,
+        system: &mut dyn NonlinearSystem,
+        x: &[f64],
+        (row, column, slope): (usize, usize, f64),
+    ) -> bool {
+        const LESS: f64 = 1e-3;
+        let (value, nominal, there) = (x[column].abs(), self.nominal(column), self.r[row]);
+        let steps = [1e-3 * value, 1e-6 * value, 1e-9 * nominal, 1e-12 * nominal, 1e-15 * nominal, 1e-20 * nominal];
+        let steps = steps.map(|step| step.max(1e-30 * nominal));
+        !steps.into_iter().flat_map(|step| [step, -step]).any(|step| {
+            let mut point = x.to_vec();
+            point[column] += step;
+            let is_known = self.evaluate(system, &point, Target::Trial).is_ok() && self.trial_r[row].is_finite();
+            is_known && (self.trial_r[row] - there).abs() >= LESS * (slope * step).abs()
+        })
     }
 
     pub(super) fn least_norm_correction(&mut self, column: usize) -> Result<(), NewtonError> {

@@ -24,7 +24,13 @@ impl NewtonSolver {
         outcome.is_ok()
     }
 
+    /// Newton's method with steps that are shortened where the residuals do not shrink as the slopes tell.
     pub(super) fn damped(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64]) -> Result<(), NewtonError> {
+        self.iterate_damped(system, x)?;
+        self.check_slopes(system, x)
+    }
+
+    fn iterate_damped(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64]) -> Result<(), NewtonError> {
         let mut damping: f64 = 1.0;
         let mut previous_size = 0.0;
         // A short correction says nothing where the residual is steep and bent, as an exponential function is: that the next

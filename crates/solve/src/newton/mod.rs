@@ -296,6 +296,12 @@ impl NewtonSolver {
 
     /// Leaves the system as it is at the solution.
     fn finish(&mut self, system: &mut dyn NonlinearSystem, x: &[f64]) -> Result<(), NewtonError> {
+        /// An unknown that went so far beyond its start went to infinity, as that of 1/x = 0 does.
+        const INFINITE: f64 = 1e100;
+        let is_infinite = |j: &usize| x[*j].abs() > INFINITE * self.start[*j].abs().max(self.nominal(*j));
+        if let Some(column) = (0..self.size).find(is_infinite) {
+            return Err(NewtonError::Singular { column });
+        }
         if self.evaluated != *x {
             self.evaluate_start(system, x)?;
         }

@@ -301,3 +301,38 @@ fn a_large_system_leaves_a_start_without_slopes() {
         assert!((x - expected).abs() < 1e-9, "{x} {expected}");
     }
 }
+
+/// `√|x - at| = value`, with the slope of the generated code, which is finite where √ is vertical.
+struct Orifice {
+    at: f64,
+    value: f64,
+}
+
+impl NonlinearSystem for Orifice {
+    fn size(&self) -> usize {
+        1
+    }
+    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+        r[0] = (x[0] - self.at).abs().sqrt() - self.value;
+        Ok(())
+    }
+    fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<bool, EvalError> {
+        let distance = x[0] - self.at;
+        values[0] = 0.5 / distance.abs().sqrt().max(1e-100) * if distance < 0.0 { -1.0 } else { 1.0 };
+        Ok(true)
+    }
+}
+
+#[test]
+fn a_vertical_slope_is_no_solution() {
+    for at in [0.0, 1.0, -1e-6] {
+        for value in [1e-3, 1.0, 3e4] {
+            let mut system = Orifice { at, value };
+            let mut solver = NewtonSolver::new(&system, NewtonOptions::default()).unwrap();
+            let mut x = vec![at];
+            solver.solve(&mut system, &mut x).unwrap();
+            let found = (x[0] - at).abs().sqrt();
+            assert!((found - value).abs() < 1e-6 * value, "{x:?} for {at} and {value}");
+        }
+    }
+}
