@@ -20,6 +20,8 @@ const SHRINKING: usize = 8;
 /// A gap of less than this part of the one before shrinks quickly, and so many of them are enough.
 const QUICK: f64 = 0.7;
 const QUICKLY: usize = 5;
+/// The same where the last excursion was too small to be seen.
+const UNSEEN: usize = 3;
 
 /// Excursions between events, relative to the largest ever, that are soon below rounding. As long as they are larger, the
 /// model may have a condition that ends them.
@@ -73,7 +75,9 @@ impl Rhythm {
         // What comes nearer by squares, as a lag that is set back to its limit while its input falls to it, is over after a few
         // more: each gap is a smaller part of the one before. The first gap has none before it to be compared with.
         let is_over_soon = 1.0 - part(0) < 0.1 * (1.0 - part(QUICKLY - 2));
-        shrinks && excursion < FAINT && !is_over_soon
+        // An excursion that cannot be told from zero is the last one that there is to see.
+        let is_unseen = excursion == 0.0 && self.quick >= UNSEEN;
+        (shrinks && excursion < FAINT || is_unseen) && !is_over_soon
     }
 }
 

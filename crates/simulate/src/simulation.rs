@@ -704,10 +704,13 @@ impl Simulation {
         self.count_at_instant(time)?;
         self.crossings.clear();
         self.crossings.extend_from_slice(self.runtime.roots.crossings());
-        let roots = &self.runtime.roots;
+        /// Excursions that are hardly larger than what counts as zero in modes.
+        const UNSEEN: f64 = 100.0 * crate::modes::ZERO;
+        let (roots, is_in_modes) = (&self.runtime.roots, self.modes.is_some());
         let excursion = |function: usize| {
             let (largest, excursion) = roots.sizes(function);
-            excursion / largest.max(f64::MIN_POSITIVE)
+            let relative = excursion / largest.max(f64::MIN_POSITIVE);
+            if is_in_modes && relative < UNSEEN { 0.0 } else { relative }
         };
         self.recent.note_excursions(excursion);
         self.excursions.clear();
