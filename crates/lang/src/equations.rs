@@ -671,9 +671,15 @@ impl Expander<'_> {
         span: Span,
         out: &mut Collected,
     ) -> Outcome<()> {
-        if let Some((condition, body)) = branches.first()
-            && matches!(condition.ty.base, Base::Clock)
-        {
+        if let Some((clock, _)) = branches.iter().find(|(condition, _)| matches!(condition.ty.base, Base::Clock)) {
+            let [(condition, body)] = branches else {
+                return Err(Box::new(
+                    Diagnostic::error("when-form", "a clock and another condition in one when clause")
+                        .at(clock.span, "this is a clock")
+                        .hint("write a when clause of its own, without `elsewhen`")
+                        .specification("16.6"),
+                ));
+            };
             return self.clocked_when(condition, body, span, out);
         }
         let mut conditions: SmallVec<[VarId; 1]> = SmallVec::new();

@@ -615,8 +615,11 @@ impl Elaborator {
                 statements.extend(typer.statements(&section.statements));
             }
             if let Some(text) = &composition.external {
-                let typed = typer.external(text, definition.name.name, part, signature);
-                let known = typer.known_external(text, &typed);
+                let mut text = text.clone();
+                // Where the annotation stands behind the semicolon, it is that of the function.
+                text.annotation = text.annotation.or_else(|| definition.annotation.clone());
+                let typed = typer.external(&text, definition.name.name, part, signature);
+                let known = typer.known_external(&text, &typed);
                 external = Some(known.map_or(TypedBody::External(typed), |known| TypedBody::Algorithm(vec![known])));
             }
             locals = typer.locals;

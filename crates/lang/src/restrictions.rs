@@ -33,6 +33,9 @@ pub fn check_class(instances: &mut Instances, class: ClassId) {
     match &definition.body {
         ast::ClassBody::Long(composition) => {
             check_content(instances, &definition, composition);
+            if instances.is_external_object(class) {
+                check_external_object(instances, &definition, composition);
+            }
             check_simple(instances, class, &definition, composition);
             check_lone_base(instances, class, &definition, composition);
         }
@@ -212,6 +215,21 @@ pub fn check_protected(instances: &mut Instances, component: CompId) {
                 diagnostic = diagnostic.at(span, "modified here");
             }
             instances.report(Box::new(diagnostic));
+        }
+    }
+}
+
+/// An external object has a constructor and a destructor, and nothing else (12.9.7).
+fn check_external_object(instances: &mut Instances, class: &ast::ClassDef, composition: &ast::Composition) {
+    for element in &composition.elements {
+        let name = match element {
+            ast::Element::Component(component) => component.name,
+            ast::Element::Class(inner) => inner.name,
+            ast::Element::Import(_) | ast::Element::Extends(_) => continue,
+        };
+        if !matches!(name.name.as_str(), "constructor" | "destructor") {
+            let what = "extends ExternalObject and has another element than its constructor and its destructor";
+            report(instances, class, name.span, what, "move it outside");
         }
     }
 }

@@ -457,24 +457,7 @@ pub fn check_modifiers(elaborator: &mut Elaborator, class: ClassId) {
         if elaborator.instances.member(class, *name).is_some() {
             continue;
         }
-        let class_name = elaborator.instances.class_name(class);
-        let mut diagnostic =
-            Diagnostic::error("unknown-modifier", format!("the class `{class_name}` has no element `{name}`"))
-                .specification("7.2");
-        if let Some(span) = child.span {
-            diagnostic = diagnostic.at(span, "modified here");
-        }
-        if let Some(component) = elaborator.instances.owner_path(class) {
-            diagnostic = diagnostic.in_component(component);
-        }
-        if let Some(import) = elaborator.instances.import_of(class, *name) {
-            diagnostic = diagnostic
-                .at(import, format!("`{name}` is imported here, and imports cannot be modified"))
-                .hint("declare a class of that name in place of the import")
-                .specification("13.2.2");
-        } else if let Some(near) = elaborator.instances.nearest_member(class, *name) {
-            diagnostic = diagnostic.hint(format!("did you mean `{near}`?"));
-        }
+        let diagnostic = elaborator.instances.unknown_modifier(class, *name, child.span);
         elaborator.instances.report(Box::new(diagnostic));
     }
 }

@@ -251,6 +251,10 @@ impl Collector<'_> {
         for (position, argument) in arguments.positional.iter().enumerate() {
             let ast::FunctionArgument::Expr(expr) = argument else { continue };
             if position >= wanted {
+                // The message of a unique root is for tools that say why there is more than one.
+                if kind == GraphKind::UniqueRoot {
+                    continue;
+                }
                 let expr = substitute(expr, &self.iterators, None);
                 priority = integers(self.elaborator, frame, &expr)?.0.first().copied().unwrap_or(0);
                 continue;

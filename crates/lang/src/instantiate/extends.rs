@@ -28,12 +28,7 @@ impl Instances {
         if let Some(&Member::Class(member)) = self.classes[id].members.get(&first.name)
             && self.members[member].declaration.as_ref().is_some_and(|class| class.prefixes.replaceable)
         {
-            let diagnostic =
-                Diagnostic::breach("replaceable-base", format!("the base class `{}` is replaceable", first.name))
-                    .at(extends.base.span, "used as a base class")
-                    .hint("extend from a class that cannot be exchanged")
-                    .specification("7.1.4");
-            self.report(Box::new(diagnostic));
+            self.report_replaceable_base(extends);
         }
         let inherited = match self.classes[id].members.get(&first.name) {
             Some(&Member::Class(member)) => self.members[member].declared_in != id,
@@ -46,6 +41,22 @@ impl Instances {
                     .specification("7.1.4");
             self.report(Box::new(diagnostic));
         }
+    }
+
+    /// A base class inside of another class must not be replaceable there (7.1.4).
+    pub(super) fn check_base_is_fixed(&mut self, base: ClassId, extends: &ast::Extends) {
+        if extends.base.parts.len() > 1 && self.definition(base).prefixes.replaceable {
+            self.report_replaceable_base(extends);
+        }
+    }
+
+    fn report_replaceable_base(&mut self, extends: &ast::Extends) {
+        let name = extends.base.parts.last().map(|last| last.name.as_str()).unwrap_or_default();
+        let diagnostic = Diagnostic::breach("replaceable-base", format!("the base class `{name}` is replaceable"))
+            .at(extends.base.span, "used as a base class")
+            .hint("extend from a class that cannot be exchanged")
+            .specification("7.1.4");
+        self.report(Box::new(diagnostic));
     }
 
     /// A class that holds an operator record cannot be extended: the record would be another type in it (4.7).
@@ -206,6 +217,9 @@ impl Instances {
         self.classes[id].bases.push(base);
         self.expand(base);
         self.check_deselection(base);
+        if let Some(modification) = modification {
+            self.check_clause(base, modification);
+        }
         self.take_members(id, base);
         base
     }

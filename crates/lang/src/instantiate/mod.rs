@@ -10,6 +10,7 @@ pub(crate) mod deselection;
 mod duplicates;
 mod extends;
 pub(crate) mod recursion;
+mod unknown_modifiers;
 mod redeclaration;
 mod types;
 
@@ -167,6 +168,7 @@ impl Instances {
                     let base = self.inherit(id, id, &extends.base, extends.modification.as_ref(), to_bases.clone());
                     if let Some(base) = base {
                         self.check_base_kind(id, base, extends);
+                        self.check_base_is_fixed(base, extends);
                         self.check_operator_records(base, extends);
                         if extends.protected {
                             self.protect(base);

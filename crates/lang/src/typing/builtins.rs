@@ -117,7 +117,7 @@ impl Typer<'_> {
             "pure" => {
                 // `pure(impureFunction(…))` lifts the restriction on impure calls (12.3).
                 return match arguments.positional.as_slice() {
-                    [ast::FunctionArgument::Expr(inner)] => {
+                    [ast::FunctionArgument::Expr(inner)] if matches!(inner.kind, ast::ExprKind::Call { .. }) => {
                         let outside = std::mem::replace(&mut self.declared_pure, true);
                         let value = self.expr(inner);
                         self.declared_pure = outside;

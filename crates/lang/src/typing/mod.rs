@@ -23,7 +23,7 @@ use syntax::ast;
 
 use crate::elaborate::Elaborator;
 use crate::instance::{ClassId, CompId};
-use crate::typed::{Base, Expr, Iterator, Kind, Local, Locals, Reference, Subscript, Type};
+use crate::typed::{Base, Expr, FunctionType, Iterator, Kind, Local, Locals, Reference, Subscript, Type};
 
 /// The longest `a + b + c …`: each operator is one level of a tree, and later stages walk down all of them.
 const LONGEST_CHAIN: usize = 200_000;
@@ -535,10 +535,19 @@ pub fn fits(value: &Type, wanted: &Type) -> bool {
             x.operator == y.operator
                 && y.fields.iter().all(|f| x.field(f.name).is_some_and(|at| fits(&x.fields[at].ty, &f.ty)))
         }
-        (Base::Function(_), Base::Function(_)) => true,
+        (Base::Function(given), Base::Function(wanted)) => takes_the_place(given, wanted),
         (Base::Tuple(items), _) => items.first().is_some_and(|first| fits(first, wanted)),
         _ => false,
     }
+}
+
+/// Whether a function may be called in place of another (6.6): it has the same inputs and outputs, in order, and perhaps more.
+fn takes_the_place(given: &FunctionType, wanted: &FunctionType) -> bool {
+    let are_same = |given: &[(Name, Type)], wanted: &[(Name, Type)]| {
+        given.len() >= wanted.len()
+            && given.iter().zip(wanted).all(|((_, given), (_, wanted))| fits(given, wanted) && fits(wanted, given))
+    };
+    are_same(&given.inputs, &wanted.inputs) && are_same(&given.outputs, &wanted.outputs)
 }
 
 /// The value as one of the wanted type, which it fits. Only numbers, records and the first of several results change.
