@@ -131,7 +131,12 @@ impl Type {
             Base::Record(r) => r.name.as_str().to_owned(),
             Base::Clock => "Clock".to_owned(),
             Base::Object(name) => name.as_str().to_owned(),
-            Base::Function(_) => "function".to_owned(),
+            Base::Function(function) => {
+                let list = |items: &[(Name, Type)]| -> String {
+                    items.iter().map(|(_, ty)| ty.text()).collect::<Vec<_>>().join(", ")
+                };
+                format!("function({}) of {}", list(&function.inputs), list(&function.outputs))
+            }
             Base::Component => "component".to_owned(),
             Base::Tuple(items) => {
                 let items: Vec<String> = items.iter().map(Type::text).collect();

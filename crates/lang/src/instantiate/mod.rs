@@ -10,9 +10,9 @@ pub(crate) mod deselection;
 mod duplicates;
 mod extends;
 pub(crate) mod recursion;
-mod unknown_modifiers;
 mod redeclaration;
 mod types;
+mod unknown_modifiers;
 
 use std::sync::Arc;
 
