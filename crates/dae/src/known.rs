@@ -1,6 +1,8 @@
 //! Operators and functions on scalars that are known (specification 3.7, 10.6.9). Whoever executes a function, these decide what
 //! its operators mean; errors are plain texts.
 
+use base::Decimal;
+
 use crate::expr::{Builtin, CompareOp};
 use crate::function::{ArithmeticOp, ArrayFunction};
 use crate::scalar;
@@ -120,9 +122,9 @@ fn real_arithmetic(op: ArithmeticOp, x: f64, y: f64) -> Outcome<f64> {
         ArithmeticOp::Add => Ok(x + y),
         ArithmeticOp::Sub => Ok(x - y),
         ArithmeticOp::Mul => Ok(x * y),
-        ArithmeticOp::Div if y == 0.0 => Err(format!("division by zero: {x}/{y}")),
+        ArithmeticOp::Div if y == 0.0 => Err(format!("division by zero: {}/{y}", Decimal(x))),
         ArithmeticOp::Div => Ok(x / y),
-        ArithmeticOp::Pow => scalar::power(x, y).ok_or_else(|| format!("{x}^{y} is not defined")),
+        ArithmeticOp::Pow => scalar::power(x, y).ok_or_else(|| format!("{}^{} is not defined", Decimal(x), Decimal(y))),
     }
 }
 
@@ -166,7 +168,7 @@ fn unary<U: Clone>(op: Builtin, x: &Value<U>) -> Outcome<Value<U>> {
             let argument = real_of(x)?;
             scalar::unary(op, argument)
                 .map(Value::Real)
-                .ok_or_else(|| format!("{}({argument}) is not defined", function_name(op)))
+                .ok_or_else(|| format!("{}({}) is not defined", function_name(op), Decimal(argument)))
         }
     }
 }
@@ -190,7 +192,7 @@ fn binary<U: Clone>(op: Builtin, x: &Value<U>, y: &Value<U>) -> Outcome<Value<U>
             let (a, b) = (real_of(x)?, real_of(y)?);
             scalar::binary(op, a, b)
                 .map(Value::Real)
-                .ok_or_else(|| format!("{}({a}, {b}) is not defined", function_name(op)))
+                .ok_or_else(|| format!("{}({}, {}) is not defined", function_name(op), Decimal(a), Decimal(b)))
         }
     }
 }

@@ -222,7 +222,7 @@ model M
   end f;
   Real x(start = 1, fixed = true);
   Real z(start = 0, fixed = true);
-  Real r(start = 1);
+  Real r(start = 0);
 equation
   der(z) = -z;
   f(r) = z;
