@@ -4,6 +4,7 @@
 //! copy, and Python's lock is released while something is computed. What reads well in Python is written in Python
 //! (`source/gyrator`).
 
+mod attention;
 mod failure;
 mod model;
 mod run;

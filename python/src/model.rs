@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
 
 use gyrator::{Error, Role, Variable, VariableType};
 use numpy::IntoPyArray;
@@ -10,13 +9,11 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use crate::attention::{ATTENTION, Attention};
 use crate::failure::{During, diagnostics, exception};
 use crate::run::Run;
 use crate::settings::experiment;
 use crate::simulation::Simulation;
-
-/// How often a computation looks whether Python wants to interrupt it.
-const ATTENTION: Duration = Duration::from_millis(100);
 
 /// A translated model.
 #[pyclass(frozen, module = "gyrator._gyrator")]
@@ -69,37 +66,12 @@ fn simulate(
     wanted: Option<&[String]>,
     callback: Option<&Py<PyAny>>,
 ) -> PyResult<gyrator::Run> {
-    let mut raised: Option<PyErr> = None;
-    let mut last = Instant::now();
+    let mut attention = Attention::new(callback);
     let names: Option<std::collections::HashSet<&str>> = wanted.map(|names| names.iter().map(String::as_str).collect());
     let is_wanted = |name: &str| names.as_ref().is_none_or(|names| names.contains(name));
-    let outcome = py.detach(|| {
-        let mut go_on = |time: f64| {
-            if callback.is_none() && last.elapsed() < ATTENTION {
-                return true;
-            }
-            last = Instant::now();
-            let answer = Python::attach(|py| {
-                py.check_signals()?;
-                match callback {
-                    Some(callback) => {
-                        let answer = callback.call1(py, (time,))?;
-                        Ok(answer.is_none(py) || answer.is_truthy(py)?)
-                    }
-                    None => Ok(true),
-                }
-            });
-            answer.unwrap_or_else(|error| {
-                raised = Some(error);
-                false
-            })
-        };
-        model.simulate_while(experiment, &is_wanted, &mut go_on)
-    });
-    match raised {
-        Some(error) => Err(error),
-        None => outcome.map_err(|error| exception(py, &error, During::Simulation)),
-    }
+    let outcome = py.detach(|| model.simulate_while(experiment, &is_wanted, &mut |time| attention.go_on(time)));
+    attention.raised()?;
+    outcome.map_err(|error| exception(py, &error, During::Simulation))
 }
 
 #[pymethods]
@@ -199,7 +171,9 @@ impl Model {
     ) -> PyResult<(Run, Bound<'py, PyAny>, Vec<String>)> {
         let experiment = experiment(&self.0, settings)?;
         let (of, by) = (self.variables_named(&of)?, self.variables_named(&parameters)?);
-        let found = py.detach(|| self.0.sensitivities(&experiment, &of, &by));
+        let mut attention = Attention::new(None);
+        let found = py.detach(|| self.0.sensitivities_while(&experiment, &of, &by, &mut |time| attention.go_on(time)));
+        attention.raised()?;
         let found = found.map_err(|error| exception(py, &error, During::Simulation))?;
         let rows = found.run.trajectories.time.len();
         let shape = (rows, of.len(), by.len());

@@ -6,6 +6,7 @@ use gyrator::Reached;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 
+use crate::attention::Attention;
 use crate::failure::{During, exception};
 
 /// A run at an instant. One call at a time works on it.
@@ -51,11 +52,12 @@ impl Simulation {
 
     /// Goes on to a time, or no further than to the next event: `time`, `event` or the message of a model that ended itself.
     fn step_to(&self, py: Python<'_>, time: f64, to_events: bool) -> PyResult<(&'static str, Option<String>)> {
-        let reached = self.work(py, |simulation| match to_events {
-            true => simulation.step_to_event(time),
-            false => simulation.step_to(time),
-        })?;
-        Ok(match reached {
+        let mut attention = Attention::new(None);
+        let reached =
+            self.work(py, |simulation| simulation.step_to_while(time, to_events, &mut |now| attention.go_on(now)));
+        attention.raised()?;
+        Ok(match reached? {
+            Reached::Interrupted => ("interrupted", None),
             Reached::Time => ("time", None),
             Reached::Event => ("event", None),
             Reached::Terminated(message) => ("terminated", Some(message)),
@@ -84,6 +86,11 @@ impl Simulation {
             }
             Ok(())
         })
+    }
+
+    /// Another run from the same point.
+    fn copy(&self, py: Python<'_>) -> Self {
+        Self::new(py.detach(|| self.lock().clone()))
     }
 
     /// A copy to return to.

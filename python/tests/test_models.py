@@ -236,3 +236,78 @@ def test_types():
     out, err, status = api.run(["--config-file", str(config), "-p", "gyrator"])
     assert status == 0, out + err
     assert (package / "py.typed").exists()
+
+
+def test_arrays_and_attributes_are_set_like_numbers():
+    model = gyrator.loads(
+        "model A parameter Real a[3] = {1, 2, 3}; parameter Integer n[:, :] = {{1, 2}}; Real x(start = 0, fixed = true);"
+        " Real s = sum(a) + sum(n); equation der(x) = 1; end A;"
+    )
+    assert model.simulate(a=[5, 6, 7.5]).last("s") == 21.5
+    assert model.simulate(a=np.array([1.0, 1, 1]), n=np.array([[3, 4], [5, 6]])).last("s") == 21
+    assert model.simulate(stop=1, parameters={"x.start": 5}).last("x") == pytest.approx(6)
+    with pytest.raises(gyrator.UnknownName):
+        model.simulate(b=[1, 2])
+    with pytest.raises(gyrator.UnknownName):
+        model.simulate(parameters={"y.start": 1})
+
+
+def test_values_that_no_parameter_has():
+    model = gyrator.loads(
+        "model A type E = enumeration(low, high); parameter E e = E.low; parameter Real k = 1; Real x = if e == E.low then k else 2;"
+        " end A;"
+    )
+    for value in (float("nan"), float("inf")):
+        with pytest.raises(gyrator.CallError, match="finite"):
+            model.simulate(k=value)
+    with pytest.raises(gyrator.CallError, match="enumeration"):
+        model.simulate(e=2)
+    with pytest.raises(gyrator.CallError, match="before the run"):
+        model.simulate(times=[-1, 0.5])
+    for time in (-1, float("nan"), float("inf")):
+        with pytest.raises(gyrator.CallError, match="no point at time"):
+            model.linearize(at=time)
+
+
+def test_a_copy_of_a_simulation_goes_its_own_way():
+    import copy
+
+    model = gyrator.loads("model M input Real u; Real x(start = 0, fixed = true); equation der(x) = u; end M;")
+    first = model.simulation()
+    first.set(u=1)
+    first.step(1)
+    for other in (copy.copy(first), copy.deepcopy(first)):
+        other.set(u=-1)
+        other.step(1)
+        assert (other["x"], other.time) == (pytest.approx(0, abs=1e-9), 2)
+        assert (first["x"], first.time) == (pytest.approx(1), 1)
+
+
+def test_a_step_without_end_is_refused():
+    simulation = gyrator.loads("model M Real x(start = 0, fixed = true); equation der(x) = 1; end M;").simulation()
+    with pytest.raises(gyrator.GyratorError, match="no end"):
+        simulation.step_to(float("inf"))
+    simulation.step_to(1)
+    assert simulation["x"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("work", ["model.simulation().step(1e9)", "model.sensitivities(['k'], ['x'], stop=1e9, intervals=2)"])
+def test_runs_are_interrupted(work, tmp_path):
+    import signal
+    import subprocess
+    import sys
+
+    text = "model M parameter Real k = 1; Real x(start = 1, fixed = true), y(start = 0, fixed = true);"
+    text += " equation der(x) = k*y; der(y) = -k*x; end M;"
+    program = tmp_path / "long.py"
+    program.write_text(f"import gyrator\nmodel = gyrator.loads({text!r})\nprint('ready', flush=True)\n{work}\n")
+    run = subprocess.Popen([sys.executable, program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert run.stdout.readline() == "ready\n"
+    try:
+        with pytest.raises(subprocess.TimeoutExpired):
+            run.wait(timeout=1)
+        run.send_signal(signal.SIGINT)
+        _, errors = run.communicate(timeout=30)
+        assert "KeyboardInterrupt" in errors
+    finally:
+        run.kill()

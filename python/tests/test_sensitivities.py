@@ -75,9 +75,46 @@ def test_what_data_do_not_determine():
     both = model.fit(data, ["a", "b"])
     assert both.parameters["a"] * both.parameters["b"] == pytest.approx(6)
     assert "combination of `a`, `b`" in both.warnings[0] and np.all(np.isinf(both.covariance))
-    assert model.fit(data, ["a", "c"]).warnings == ["the data do not depend on `c`"]
+    one = model.fit(data, ["a", "c"])
+    assert one.warnings == ["the data do not depend on `c`"]
+    assert one.uncertainty["a"] < 1e-3 and np.isinf(one.uncertainty["c"])
     bounded = model.fit(data, ["a"], bounds={"a": (None, 4)})
     assert bounded.parameters["a"] == 4 and "bound" in bounded.warnings[0]
+
+
+@pytest.mark.parametrize("power", [0, 4, 8, 12])
+def test_the_units_of_parameters_do_not_count(power):
+    unit = 10.0**power
+    model = gyrator.loads(
+        f"model U parameter Real a = {1 / unit}, b = {unit}; Real x(start = 0, fixed = true), y(start = 0, fixed = true);"
+        f"equation der(x) = a*{unit}; der(y) = 2*b/{unit}; end U;"
+    )
+    t = np.linspace(0, 6, 13)
+    found = model.fit({"time": t, "x": 3 * t, "y": 5 * t}, ["a", "b"])
+    assert found.parameters["a"] == pytest.approx(3 / unit, rel=1e-6)
+    assert found.parameters["b"] == pytest.approx(2.5 * unit, rel=1e-6)
+    assert found.warnings == []
+
+
+def test_a_fit_that_comes_to_no_minimum_says_so():
+    model = gyrator.loads(
+        "model C parameter Real k = 300, room = 0; Real T(start = 80, fixed = true); equation der(T) = -k*(T - room); end C;"
+    )
+    t = np.linspace(0, 6, 40)
+    data = {"time": t, "T": 22 + 58 * np.exp(-0.7 * t)}
+    found = model.fit(data, ["k", "room"])
+    # With k = 300 all but the first value are those of the room.
+    assert found.parameters["room"] == pytest.approx(data["T"][1:].mean(), rel=1e-6)
+    assert "not come to a minimum" in found.warnings[0]
+    assert any("hardly depend on `k`" in warning for warning in found.warnings)
+    assert model.fit(data, {"k": 2, "room": 10}).parameters["k"] == pytest.approx(0.7, rel=1e-6)
+
+
+def test_repeated_measurements_in_any_order():
+    model = gyrator.loads("model L parameter Real a = 1; Real y = a*time; end L;")
+    found = model.fit({"time": [2, 1, 1], "y": [4, 1, 3]}, ["a"])
+    # The sum of t*y by that of t*t.
+    assert found.parameters["a"] == pytest.approx(12 / 6)
 
 
 def test_quantiles_of_student():
@@ -91,8 +128,12 @@ def test_quantiles_of_student():
 def test_wrong_data(ball):
     with pytest.raises(gyrator.CallError, match="column `time`"):
         ball.fit({"h": [1, 2]}, ["g"])
-    with pytest.raises(gyrator.CallError, match="increase"):
-        ball.fit({"time": [0, 0], "h": [1, 2]}, ["g"])
+    with pytest.raises(gyrator.CallError, match="no rows"):
+        ball.fit({"time": [], "h": []}, ["g"])
+    with pytest.raises(gyrator.CallError, match="finite"):
+        ball.fit({"time": [0, np.nan], "h": [1, 2]}, ["g"])
+    with pytest.raises(gyrator.CallError, match="standard deviation of `h`"):
+        ball.fit({"time": [0, 1], "h": [1, 2]}, ["g"], sigma=np.nan)
     with pytest.raises(gyrator.CallError, match="before the run"):
         ball.fit({"time": [-1, 1], "h": [1, 2]}, ["g"])
     ends = gyrator.loads("model E parameter Real k = 1; Real x = k*time; equation when time > 1 then terminate(\"\"); end when; end E;")

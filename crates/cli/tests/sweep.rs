@@ -399,3 +399,19 @@ fn start_values_vary_by_translation() {
     }
     assert_eq!(table.numbers("v.start").unwrap(), [1.0, 2.0, 4.0]);
 }
+
+#[test]
+fn arrays_vary_and_what_follows_from_parameters_alone_is_a_variable() {
+    let folder = Folder::new("sweep-arrays");
+    folder.write(
+        "arrays.mo",
+        "model Arrays parameter Real p[:] = {1, 2}; parameter Real r[2] = {1, 2}; Real q = sum(p); Real w = r[1] + 10*r[2]*time;
+         end Arrays;",
+    );
+    ok(&folder, &["sweep", "arrays.mo", "--vary", "p={1,2},{3,4,5}", "--vary", "r={1,2},{3,4}", "-o", "a.parquet"]);
+    let table = table(&folder, "a.parquet");
+    assert_eq!(texts(&table, "p"), ["{1,2}", "{1,2}", "{3,4,5}", "{3,4,5}"]);
+    assert_eq!(table.numbers("final(q)").unwrap(), [3.0, 3.0, 12.0, 12.0]);
+    assert_eq!(table.numbers("final(w)").unwrap(), [21.0, 43.0, 21.0, 43.0]);
+    assert!(table.get("final(p[1])").is_none());
+}

@@ -36,7 +36,8 @@ impl Model {
     /// of the model's code: exact tangents of the equations, integrated with the error control of the run. At events instants
     /// move with parameters, so that derivatives jump there; what when clauses assign and `reinit` sets has derivatives too.
     /// Where there is no derivative, or none can be computed, the error says why: at a condition that touches its limit without
-    /// crossing it, where several conditions change at one instant and part with the parameter, in models whose structure
+    /// crossing it, where derivatives of states jump without an event (`sign`, `noEvent`, branches in functions), where several
+    /// conditions change at one instant and part with the parameter, in models whose structure
     /// changes, and in those with delays or clocks.
     ///
     /// ```
@@ -59,10 +60,22 @@ impl Model {
         of: &[&Variable],
         parameters: &[&Variable],
     ) -> Result<Sensitivities, Error> {
+        self.sensitivities_while(experiment, of, parameters, &mut |_| true)
+    }
+
+    /// Like [`sensitivities`](Self::sensitivities), as long as `go_on` says so: it hears the time before each step. The rows of a
+    /// run that was interrupted end there.
+    pub fn sensitivities_while(
+        &self,
+        experiment: &Experiment,
+        of: &[&Variable],
+        parameters: &[&Variable],
+        go_on: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Sensitivities, Error> {
         let request = SensitivityRequest { of: self.ids(of)?, parameters: self.ids(parameters)? };
         let (options, warnings) = self.options(experiment)?;
         let options = simulate::Options { sensitivities: Some(Arc::new(request)), ..options };
-        let (run, rows) = self.run(&options, warnings, &|_| true, &mut |_| true)?;
+        let (run, rows) = self.run(&options, warnings, &|_| true, go_on)?;
         let rows = rows.ok_or_else(|| Error::of_call("this run has no sensitivities"))?;
         let names = |variables: &[&Variable]| variables.iter().map(|variable| variable.name.clone()).collect();
         let (variables, parameters) = (names(of), names(parameters));

@@ -75,15 +75,22 @@ impl Simulation {
     /// Goes on to a time, through all events on the way. A simulation that has failed stays where it failed: every further call
     /// returns the same error, until [`restore`](Self::restore) leads back to a point before.
     pub fn step_to(&mut self, time: f64) -> Result<Reached, Error> {
-        self.advance(time, false)
+        self.step_to_while(time, false, &mut |_| true)
     }
 
     /// Goes on to a time, or to the next event before it, which is passed.
     pub fn step_to_event(&mut self, time: f64) -> Result<Reached, Error> {
-        self.advance(time, true)
+        self.step_to_while(time, true, &mut |_| true)
     }
 
-    fn advance(&mut self, time: f64, to_events: bool) -> Result<Reached, Error> {
+    /// Goes on to a time, with `to_events` no further than to the next event, as long as `go_on` says so: it hears the time before
+    /// each step. A run that was interrupted can go on.
+    pub fn step_to_while(
+        &mut self,
+        time: f64,
+        to_events: bool,
+        go_on: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Reached, Error> {
         match &self.ended {
             Some(Ended::Terminated(message)) => return Ok(Reached::Terminated(message.clone())),
             Some(Ended::Failed(error)) => return Err(error.clone()),
@@ -92,7 +99,10 @@ impl Simulation {
         if time.is_nan() || time < self.time() {
             return Err(Error::of_call(format!("time {time} is before the time {} that was reached", self.time())));
         }
-        let reached = match self.inner.step_to(time, to_events) {
+        if time.is_infinite() && !to_events {
+            return Err(Error::of_call("a step to an infinite time has no end"));
+        }
+        let reached = match self.inner.step_to_while(time, to_events, go_on) {
             Ok(reached) => reached,
             Err(said) => {
                 let error = Error::of_model(vec![*said], &self.model.inner().sources);
@@ -103,7 +113,7 @@ impl Simulation {
         match &reached {
             Reached::Terminated(message) => self.ended = Some(Ended::Terminated(message.clone())),
             Reached::Time => self.asked = time,
-            Reached::Event => {}
+            Reached::Event | Reached::Interrupted => {}
         }
         Ok(reached)
     }

@@ -305,3 +305,75 @@ fn states_that_are_exchanged_keep_their_derivatives() {
     end Pendulum;";
     compare(text, 1.7, &["x", "y", "vx"], &["L", "g"], 1e-3);
 }
+
+/// The message of sensitivities that are refused.
+fn refusal(text: &str, stop: f64, of: &str, by: &str) -> String {
+    match sensitivities(&model(text), stop, &[of], &[by]) {
+        Ok(_) => panic!("sensitivities went through"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn jumps_without_event_are_refused() {
+    let friction = |force: &str| {
+        format!(
+            "model F
+               function s input Real x; output Real y; algorithm y := if x > 0 then 1 else -1; end s;
+               parameter Real mu = 1, v0 = 1;
+               Real v(start = v0, fixed = true);
+             equation
+               der(v) = -3 - mu*{force};
+             end F;"
+        )
+    };
+    for force in ["sign(v)", "s(v)", "noEvent(if v > 0 then 1 else -1)"] {
+        let message = refusal(&friction(force), 1.0, "v", "v0");
+        assert!(message.contains("jumps without an event") && message.contains("at time 0.2"), "{force}: {message}");
+    }
+    // With an event it is exact: v(1) = -(3 - mu)*(1 - v0/(3 + mu)).
+    let model = model(&friction("(if v > 0 then 1 else -1)"));
+    let found = sensitivities(&model, 1.0, &["v"], &["v0", "mu"]).unwrap();
+    for (parameter, exact) in [("v0", 0.5), ("mu", 0.625)] {
+        let last = *found.get("v", parameter).unwrap().last().unwrap();
+        assert!((last - exact).abs() < 1e-6, "{parameter}: {last}");
+    }
+}
+
+#[test]
+fn corners_without_event_are_passed() {
+    // The derivatives of integrals over 0..1.
+    let k: f64 = 0.4;
+    let corners = [
+        ("abs(time - k)", 2.0 * k - 1.0),
+        ("noEvent(if time < k then k - time else 0)", k),
+        ("max(0, time - k)", k - 1.0),
+        ("100*sin(20*(time - k))^3", 100.0 * ((-20.0 * k).sin().powi(3) - (20.0 * (1.0 - k)).sin().powi(3))),
+    ];
+    for (slope, exact) in corners {
+        let text = format!(
+            "model C parameter Real k = {k}; Real x(start = 0, fixed = true); equation der(x) = {slope}; end C;"
+        );
+        let found =
+            sensitivities(&model(&text), 1.0, &["x"], &["k"]).unwrap_or_else(|error| panic!("{slope}: {error}"));
+        let last = *found.get("x", "k").unwrap().last().unwrap();
+        assert!((last - exact).abs() < 1e-3 * (1.0 + exact.abs()), "{slope}: {last}, exact {exact}");
+    }
+}
+
+#[test]
+fn an_event_that_only_touches_is_refused() {
+    let text = |k: f64| {
+        format!(
+            "model G parameter Real k = {k}; Real q(start = 0, fixed = true);
+             equation der(q) = if k*sin(time) >= 1 then 1 else 0; end G;"
+        )
+    };
+    let message = refusal(&text(1.0), 3.0, "q", "k");
+    assert!(message.contains("touches"), "{message}");
+    // q = 2 acos(1/k).
+    let k: f64 = 1.01;
+    let found = sensitivities(&model(&text(k)), 3.0, &["q"], &["k"]).unwrap();
+    let (last, exact) = (*found.get("q", "k").unwrap().last().unwrap(), 2.0 / (k * k * (1.0 - 1.0 / (k * k)).sqrt()));
+    assert!((last - exact).abs() < 1e-5 * exact, "{last}, exact {exact}");
+}

@@ -1,4 +1,7 @@
-//! Comparison of trajectories inside a tube around the reference, as the Modelica Association's csv-compare does it.
+//! Comparison of trajectories inside a tube around the reference, after the Modelica Association's csv-compare.
+//!
+//! Unlike there, the height of the tube follows from how far the reference moves, not from its distance from zero: a temperature
+//! around 300 K that swings by 1 K is compared within that 1 K.
 //!
 //! The tube is what a rectangle of half width `time_tolerance · duration` and half height `value_tolerance · range`
 //! covers when it moves along the reference, so that an event which comes a little early or late is no deviation.
@@ -105,11 +108,18 @@ fn half_width(start: f64, end: f64, tolerance: Tolerance) -> f64 {
     tolerance.time * (end - start).max(start.abs()).max(1e-12)
 }
 
-/// What distances are relative to.
+/// What distances are relative to: how far a signal moves, and the magnitude of one that does not move. Beside a large
+/// magnitude small movements are known less well.
 fn range(values: &[f64], tolerance: Tolerance) -> f64 {
+    /// A signal that moves less than this, relative to its magnitude, is constant.
+    const CONSTANT: f64 = 1e-9;
+    /// The smallest range of one that moves, relative to its magnitude: times the tolerance it is what integration resolves.
+    const RESOLVED: f64 = 1e-3;
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    (high - low).max(low.abs()).max(tolerance.nominal)
+    let (moves, magnitude) = (high - low, low.abs().max(high.abs()));
+    let least = if moves <= CONSTANT * magnitude { magnitude } else { RESOLVED * magnitude };
+    moves.max(least).max(tolerance.nominal)
 }
 
 /// Smallest and largest value of the reference in a window that moves with non-decreasing time.
@@ -178,6 +188,19 @@ mod tests {
         let reference = sampled(|t| (6.0 * t).sin(), 500);
         assert_eq!(distance(&reference, &sampled(|t| (6.0 * t).sin() + 1e-3, 80)).0, 0.0);
         assert_eq!(distance(&reference, &reference).0, 0.0);
+    }
+
+    #[test]
+    fn a_movement_is_measured_by_itself_and_not_by_its_distance_from_zero() {
+        let around = |middle: f64, by: f64| sampled(move |t| middle + by * (6.0 * t).sin(), 500);
+        let (outside, _) = distance(&around(300.0, 1.0), &around(300.0, 1.5));
+        // 0.5 K outside of a range of 2 K, less the tube.
+        assert!(outside > 0.23 && outside < 0.25, "{outside}");
+        assert!(distance(&around(1e5, 1.0), &around(1e5, -1.0)).0 > 0.0);
+        assert_eq!(distance(&around(300.0, 1.0), &around(300.0, 1.002)).0, 0.0);
+        // What does not move is measured by its magnitude.
+        assert_eq!(distance(&around(300.0, 0.0), &around(300.1, 0.0)).0, 0.0);
+        assert!(distance(&around(300.0, 0.0), &around(303.0, 0.0)).0 > 0.0);
     }
 
     #[test]

@@ -373,16 +373,26 @@ impl Curve {
     }
 }
 
-/// The finite points of a curve as runs without gaps, thinned out so that a picture of `buckets` columns looks the
+/// The points of a curve that have a place on both axes, as runs without gaps of fractions of the ranges, for a picture of
+/// `buckets` columns, cut at the edges.
+pub(crate) fn placed(curve: &Curve, x: Range, y: Range, buckets: usize) -> Vec<Vec<(f64, f64)>> {
+    let mut runs = thinned(&curve.x, &curve.y, x, y.scale, buckets);
+    for point in runs.iter_mut().flatten() {
+        *point = (x.fraction(point.0), y.fraction(point.1));
+    }
+    clip::clipped(runs)
+}
+
+/// The points of a curve that have a place as runs without gaps, thinned out so that a picture of `buckets` columns looks the
 /// same: of each column the first, lowest, highest and last point stay.
-pub(crate) fn thinned(time: &[f64], values: &[f64], range: Range, buckets: usize) -> Vec<Vec<(f64, f64)>> {
+fn thinned(time: &[f64], values: &[f64], range: Range, scale: Scale, buckets: usize) -> Vec<Vec<(f64, f64)>> {
     let mut runs = Vec::new();
     let mut run: Vec<(f64, f64)> = Vec::new();
     let mut bucket: Vec<(f64, f64)> = Vec::new();
     let mut current = i64::MIN;
     let place = |t: f64| (range.fraction(t) * buckets as f64).floor() as i64;
     for (&t, &value) in time.iter().zip(values) {
-        let finite = t.is_finite() && value.is_finite();
+        let finite = range.scale.place(t).is_finite() && scale.place(value).is_finite();
         if !finite || place(t) != current {
             empty_bucket(&mut bucket, &mut run);
         }
@@ -457,12 +467,22 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn what_has_no_place_on_a_logarithmic_axis_is_a_gap() {
+        let scale = Scale::Logarithmic;
+        let (x, y) = (Range { low: 0.0, high: 2.0, scale }, Range { low: 0.0, high: 1.0, scale });
+        let curve =
+            Curve::new("a", vec![0.0, 1.0, 10.0, 30.0, 50.0, 100.0].into(), vec![1.0, 1.0, 10.0, 0.0, -2.0, 10.0]);
+        let runs = placed(&curve, x, y, 100);
+        assert_eq!(runs, [vec![(0.0, 0.0), (0.5, 1.0)], vec![(1.0, 1.0)]]);
+    }
+
+    #[test]
     fn thinning_keeps_spikes_and_gaps() {
         let time: Vec<f64> = (0..1000).map(f64::from).collect();
         let mut values = vec![0.0; 1000];
         values[503] = 9.0;
         values[700] = f64::NAN;
-        let runs = thinned(&time, &values, Range { low: 0.0, high: 999.0, scale: Scale::Linear }, 10);
+        let runs = thinned(&time, &values, Range { low: 0.0, high: 999.0, scale: Scale::Linear }, Scale::Linear, 10);
         assert_eq!(runs.len(), 2);
         assert!(runs[0].contains(&(503.0, 9.0)));
         assert!(runs.iter().map(Vec::len).sum::<usize>() < 50);

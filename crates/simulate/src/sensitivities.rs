@@ -54,6 +54,12 @@ pub(crate) struct Sensitivities {
     carried: Vec<Vec<f64>>,
     /// An event goes on, whose instant moves.
     moves: bool,
+    /// The largest values of the derivatives of the states so far.
+    largest: Vec<f64>,
+    /// The last event, or the start.
+    since: f64,
+    /// The slopes of residues by relation some time before the event at hand, where they are known.
+    earlier: Vec<f64>,
     left: Left,
     /// How far the tangents have come.
     pub time: f64,
@@ -107,6 +113,9 @@ impl Sensitivities {
             start: Linearizer::of_start(program)?,
             model,
             moves: false,
+            largest: vec![0.0; program.states.len()],
+            since: machine.memory.time(),
+            earlier: Vec::new(),
             left: Left::default(),
             time: machine.memory.time(),
             known: None,
@@ -283,12 +292,56 @@ impl Sensitivities {
         Ok(())
     }
 
+    /// Where the slopes of residues are looked at before an event at `time`: half a step earlier, behind the event before.
+    pub fn before_event(&self, time: f64, step: f64) -> f64 {
+        f64::max(time - 0.5 * step, self.since)
+    }
+
+    /// Notes the slopes of residues at the point in memory, before the event at hand.
+    pub fn note_earlier(&mut self, machine: &mut Machine) -> Result<(), Trouble> {
+        let program = &machine.program.clone();
+        let seeds = self.along(machine, &slopes(machine), 1.0);
+        self.earlier = self.model.at_point(machine, |linearizer| {
+            linearizer.follow_from(&seeds, false)?;
+            Ok(program.layout.relations.ids().map(|relation| linearizer.residue(relation)).collect())
+        })?;
+        Ok(())
+    }
+
+    /// No slopes of residues are known before the event at hand.
+    pub fn forget_earlier(&mut self) {
+        self.earlier.clear();
+    }
+
+    /// Takes sizes of the derivatives of the states into account; the largest ones so far.
+    pub fn note_largest(&mut self, sizes: &[f64]) -> Vec<f64> {
+        self.largest.iter_mut().zip(sizes).for_each(|(largest, size)| *largest = largest.max(*size));
+        self.largest.clone()
+    }
+
+    /// The direction of states and time together, between events.
+    fn along(&self, machine: &Machine, states: &[f64], time: f64) -> Vec<(Address, f64)> {
+        let base = self.base_seeds(machine, self.parameters());
+        let mut seeds: Vec<_> = base.into_iter().map(|(address, slope)| (address, slope * time)).collect();
+        seeds.extend(machine.program.states.iter().map(|state| state.value).zip(states.iter().copied()));
+        seeds
+    }
+
+    /// How the derivatives of the states change with states and time together, at the point in memory.
+    pub fn change_along(&mut self, machine: &mut Machine, states: &[f64], time: f64) -> Result<Vec<f64>, Trouble> {
+        let program = &machine.program.clone();
+        let seeds = self.along(machine, states, time);
+        self.model.at_point(machine, |linearizer| {
+            linearizer.follow_from(&seeds, false)?;
+            Ok(program.states.iter().map(|state| linearizer.tangent_at(state.derivative)).collect())
+        })
+    }
+
     /// The event at hand begins: left limits are in memory.
     pub fn enter(&mut self, machine: &mut Machine) -> Result<(), Trouble> {
         let program = &machine.program.clone();
         let last = self.parameters();
-        let slopes = program.states.iter().map(|state| machine.memory.values[state.derivative as usize]);
-        self.states[last] = slopes.collect();
+        self.states[last] = slopes(machine);
         self.before[last].fill(0.0);
         self.carried[last].fill(0.0);
         (self.moves, self.known) = (true, None);
@@ -338,8 +391,8 @@ impl Sensitivities {
     }
 
     /// The event is over: the tangents at a fixed time follow from those at its instant. `crossed` are the relations whose
-    /// crossing made the event.
-    pub fn leave(&mut self, machine: &mut Machine, crossed: &[RelationId]) -> Result<(), Trouble> {
+    /// crossing made the event, and `tolerance` is that of the integration.
+    pub fn leave(&mut self, machine: &mut Machine, crossed: &[RelationId], tolerance: f64) -> Result<(), Trouble> {
         let program = &machine.program.clone();
         let last = self.parameters();
         let slope = |k: usize| machine.memory.values[program.states[k].derivative as usize];
@@ -354,13 +407,13 @@ impl Sensitivities {
         let assigned = self.assigned(machine);
         let matters = jumps.iter().chain(&assigned).any(|&change| change != 0.0);
         if matters {
-            let shifts = self.shifts(machine, crossed)?;
+            let shifts = self.shifts(machine, crossed, tolerance)?;
             for (column, &shift) in shifts.iter().enumerate() {
                 self.states[column].iter_mut().zip(&jumps).for_each(|(s, jump)| *s += jump * shift);
                 self.before[column].iter_mut().zip(&assigned).for_each(|(s, change)| *s += change * shift);
             }
         }
-        self.moves = false;
+        (self.moves, self.since) = (false, machine.memory.time());
         self.states[last].fill(0.0);
         self.before[last].fill(0.0);
         Ok(())
@@ -379,7 +432,7 @@ impl Sensitivities {
     }
 
     /// How the instant of the event moves with the parameters.
-    fn shifts(&self, machine: &Machine, crossed: &[RelationId]) -> Result<Vec<f64>, Trouble> {
+    fn shifts(&self, machine: &Machine, crossed: &[RelationId], tolerance: f64) -> Result<Vec<f64>, Trouble> {
         let program = &machine.program;
         let last = self.parameters();
         let time = machine.memory.time();
@@ -394,7 +447,10 @@ impl Sensitivities {
             let slope = self.left.residues[last][place];
             let shift = |column: usize| -self.left.residues[column][place] / slope;
             let shifts: Vec<f64> = (0..last).map(shift).collect();
-            if slope == 0.0 || shifts.iter().any(|shift| !shift.is_finite()) {
+            // A residue is known to the tolerance, its slope at the place where it touches zero to the root of that.
+            let earlier = self.earlier.get(place).copied().unwrap_or(slope);
+            let touches = slope.abs() <= tolerance.sqrt() * (earlier - slope).abs();
+            if slope == 0.0 || touches || shifts.iter().any(|shift| !shift.is_finite()) {
                 return Err(refused(format!(
                     "at time {} `{}` touches the value at which it changes without crossing it: the trajectory has no \
                      derivative there",
@@ -450,6 +506,11 @@ impl Sensitivities {
         })?;
         Ok(found)
     }
+}
+
+/// The derivatives of the states at the point in memory.
+pub(crate) fn slopes(machine: &Machine) -> Vec<f64> {
+    machine.program.states.iter().map(|state| machine.memory.values[state.derivative as usize]).collect()
 }
 
 fn signs(machine: &Machine) -> Vec<f64> {

@@ -38,6 +38,7 @@ mod failure;
 mod follow;
 mod given;
 mod guard;
+mod hidden_jumps;
 mod jumps;
 mod leaving;
 mod linearize;
@@ -715,7 +716,7 @@ impl Simulation {
         self.recent.note_excursions(excursion);
         self.excursions.clear();
         self.excursions.extend(self.crossings.iter().map(|crossing| excursion(crossing.function)));
-        self.advance_sensitivities(time)?;
+        self.approach_event(time)?;
         self.take_left_limits(time, trigger)?;
         self.write_row(rows)?;
         self.log_triggers(time, trigger.crossed);

@@ -2,7 +2,8 @@
 
 The step δ of the parameters solves (JᵀJ + λ D²) δ = −Jᵀr, where D holds the largest column norms met so far (Moré, *The
 Levenberg–Marquardt algorithm: implementation and theory*, 1978) and λ follows the ratio of actual and predicted reduction
-(Nielsen, 1999). Bounds are kept by projection: what would leave them stays there as long as the gradient points outwards.
+(Nielsen, 1999). It is solved for Dδ, so that the units of the parameters do not count. Bounds are kept by projection: what
+would leave them stays there as long as the gradient points outwards.
 """
 
 from __future__ import annotations
@@ -108,8 +109,10 @@ def _table(data: Any) -> tuple[Array, dict[str, Array]]:
     measured = {name: np.asarray(values, dtype=float) for name, values in columns.items()}
     if not measured:
         raise CallError("the data have no column besides `time`")
-    if time.ndim != 1 or len(time) == 0 or np.any(np.diff(time) <= 0) or not np.all(np.isfinite(time)):
-        raise CallError("the times of the data must increase")
+    if time.ndim != 1 or len(time) == 0:
+        raise CallError("the data have no rows")
+    if not np.all(np.isfinite(time)):
+        raise CallError("the times of the data must be finite numbers")
     for name, values in measured.items():
         if values.shape != time.shape:
             raise CallError(f"`{name}` has {values.shape} values for {len(time)} times")
@@ -121,6 +124,8 @@ class _Problem:
 
     def __init__(self, model: Model, time: Array, measured: dict[str, Array], names: list[str], settings: dict[str, Any]) -> None:
         self.model, self.time, self.measured, self.names, self.settings = model, time, measured, names, settings
+        # Measurements may be repeated, and stand in any order.
+        self.instants: Array = np.unique(time)
         self.sigma: dict[str, Array] = {}
         self.evaluations = 0
 
@@ -128,19 +133,19 @@ class _Problem:
         for name, values in self.measured.items():
             given = sigma.get(name) if isinstance(sigma, Mapping) else sigma
             self.sigma[name] = np.broadcast_to(np.asarray(1.0 if given is None else given, dtype=float), values.shape)
-            if np.any(self.sigma[name] <= 0):
-                raise CallError(f"the standard deviation of `{name}` must be greater than zero")
+            if not np.all((self.sigma[name] > 0) & np.isfinite(self.sigma[name])):
+                raise CallError(f"the standard deviation of `{name}` must be a finite number greater than zero")
 
     def evaluate(self, p: Array) -> tuple[Array, Array, dict[str, Array], Result]:
         self.evaluations += 1
         values = dict(zip(self.names, p.tolist()))
         values = {**self.settings["values"], **values}
         options = {key: value for key, value in self.settings.items() if key != "values"}
-        found = self.model.sensitivities(self.names, list(self.measured), times=self.time, values=values, **options)
+        found = self.model.sensitivities(self.names, list(self.measured), times=self.instants, values=values, **options)
         # Behind an event that falls on a time of the data.
         rows = np.searchsorted(found.time, self.time + 1e-14 * np.abs(self.time) + 1e-300, side="right") - 1
         if not np.allclose(found.time[rows], self.time, rtol=1e-12, atol=1e-300):
-            raise SimulationError(f"the run ends at {found.time[-1]:g}, and the data go to {self.time[-1]:g}")
+            raise SimulationError(f"the run ends at {found.time[-1]:g}, and the data go to {self.instants[-1]:g}")
         residuals, jacobian, fitted = [], [], {}
         for place, (name, measured) in enumerate(self.measured.items()):
             fitted[name] = np.array(found.result[name][rows])
@@ -148,6 +153,11 @@ class _Problem:
             residuals.append(((fitted[name] - measured) / self.sigma[name])[known])
             jacobian.append((found.values[rows, place, :] / self.sigma[name][:, None])[known])
         return np.concatenate(residuals), np.concatenate(jacobian), fitted, found.result
+
+    def rounding(self) -> float:
+        """The norm of weighted residuals below which errors of integration are all that is left."""
+        sizes = [(measured / self.sigma[name])[np.isfinite(measured)] for name, measured in self.measured.items()]
+        return 100 * float(self.settings["tolerance"]) * float(np.linalg.norm(np.concatenate(sizes)))
 
 
 def fit(
@@ -185,9 +195,9 @@ def fit(
         if name not in model._by_name():
             raise UnknownName(name, model._by_name())
     begin = float(model.experiment["start"]) if start is None else start
-    if time[0] < begin:
-        raise CallError(f"the data begin at {time[0]:g}, before the run, which begins at {begin:g}; give a `start`")
-    settings = {"start": start, "stop": float(time[-1]), "tolerance": tolerance, "solver": solver, "inputs": inputs}
+    if time.min() < begin:
+        raise CallError(f"the data begin at {time.min():g}, before the run, which begins at {begin:g}; give a `start`")
+    settings = {"start": start, "stop": float(time.max()), "tolerance": tolerance, "solver": solver, "inputs": inputs}
     problem = _Problem(model, time, measured, names, {**settings, "values": dict(values or {})})
     problem.weights(sigma)
     p = np.clip(guess, low, high)
@@ -196,7 +206,11 @@ def fit(
         raise CallError(f"{len(residual)} values do not determine {len(names)} parameters")
     p, state, count, reason = _minimise(problem, p, (residual, jacobian, fitted, result), (low, high), iterations, accuracy)
     residual, jacobian, fitted, result = state
-    covariance, warnings = _covariance(names, residual, jacobian, sigma is not None)
+    covariance, open_ones = _covariance(names, residual, jacobian, None if sigma is not None else problem.rounding())
+    seen = _visible(p, jacobian, problem.rounding())
+    warnings = _unrest(p, residual, jacobian, (low, high), problem.rounding()) + open_ones
+    for place in np.flatnonzero(~seen & np.any(jacobian != 0, axis=0)):
+        warnings.append(f"the data hardly depend on `{names[place]}` near {p[place]:g}, where it stays; give another first guess")
     freedom = len(residual) - len(names)
     quantile = _student(0.5 + 0.5 * confidence, freedom) if sigma is None else _student(0.5 + 0.5 * confidence, 10**9)
     half = quantile * np.sqrt(np.diag(covariance))
@@ -205,7 +219,7 @@ def fit(
             warnings.append(f"`{name}` lies at its bound {value:g}, where its interval is not symmetric")
     best = dict(zip(names, p.tolist()))
     together = model.with_parameters({**(values or {}), **best})
-    smooth = together.simulate(start=start, stop=float(time[-1]), tolerance=tolerance, solver=solver, inputs=inputs)
+    smooth = together.simulate(start=start, stop=float(time.max()), tolerance=tolerance, solver=solver, inputs=inputs)
     return Fit(
         best, together, covariance, dict(zip(names, half.tolist())), confidence, float(np.sqrt(np.mean(residual**2))),
         time, measured, fitted, smooth, count, reason, warnings,
@@ -249,16 +263,17 @@ def _minimise(
         diagonal = np.where(scale > 0, scale, 1.0)
         gradient = jacobian.T @ residual
         free = ~(((p <= low) & (gradient > 0)) | ((p >= high) & (gradient < 0)))
+        free &= _visible(p, jacobian, problem.rounding())
         cost = 0.5 * float(residual @ residual)
-        size = np.linalg.norm(residual) * np.where(diagonal > 0, diagonal, 1.0)
+        size = np.linalg.norm(residual) * diagonal
         if not np.any(free) or np.all(np.abs(gradient[free]) <= accuracy * np.maximum(size[free], 1e-300)):
             return p, state, count, "the gradient vanishes"
         while True:
             # As a problem of least squares, which keeps the digits that JᵀJ would lose.
-            left = np.vstack([jacobian[:, free], math.sqrt(damping) * np.diag(diagonal[free])])
+            left = np.vstack([jacobian[:, free] / diagonal[free], math.sqrt(damping) * np.eye(int(free.sum()))])
             right = np.concatenate([-residual, np.zeros(int(free.sum()))])
             step = np.zeros(len(p))
-            step[free] = np.linalg.lstsq(left, right, rcond=None)[0]
+            step[free] = np.linalg.lstsq(left, right, rcond=None)[0] / diagonal[free]
             trial = np.clip(p + step, low, high)
             step = trial - p
             if np.all(np.abs(step) <= accuracy * (np.abs(p) + accuracy)):
@@ -278,6 +293,8 @@ def _minimise(
                 p, state = trial, tried
                 if actual <= accuracy**1.5 * cost:
                     return p, state, count, "the residuals do not become smaller"
+                if math.sqrt(2 * cost) <= problem.rounding() and actual <= 0.1 * cost:
+                    return p, state, count, "the residuals are errors of integration"
                 break
             damping, growth = damping * growth, growth * 2
             if damping > 1e30:
@@ -285,24 +302,49 @@ def _minimise(
     raise FitError(f"after {iterations} iterations the fit has not come to rest; give better first guesses or bounds")
 
 
-def _covariance(names: list[str], residual: Array, jacobian: Array, is_absolute: bool) -> tuple[Array, list[str]]:
-    """(JᵀJ)⁻¹ by singular values, in units in which all columns are alike."""
+def _visible(p: Array, jacobian: Array, rounding: float) -> npt.NDArray[np.bool_]:
+    """The parameters that change the model by more than errors of integration when they change by their own size. The
+    derivatives of the others are no more than such errors, so they wait until they can be seen."""
+    seen = (p == 0) | (np.linalg.norm(jacobian, axis=0) * np.abs(p) > rounding)
+    return seen if np.any(seen) else np.ones_like(seen)
+
+
+def _unrest(p: Array, residual: Array, jacobian: Array, bounds: tuple[Array, Array], rounding: float) -> list[str]:
+    """A warning where a step of the linearised problem would still reduce the residuals."""
+    size = float(np.linalg.norm(residual))
+    gradient = jacobian.T @ residual
+    norms = np.linalg.norm(jacobian, axis=0)
+    free = (norms > 0) & ~(((p <= bounds[0]) & (gradient > 0)) | ((p >= bounds[1]) & (gradient < 0)))
+    if size <= rounding or not np.any(free):
+        return []
+    columns = jacobian[:, free] / norms[free]
+    reached = columns @ np.linalg.lstsq(columns, residual, rcond=None)[0]
+    if float(np.linalg.norm(reached)) <= 1e-3 * size:
+        return []
+    return ["the fit has not come to a minimum: the values are no best ones; give other first guesses or bounds"]
+
+
+def _covariance(names: list[str], residual: Array, jacobian: Array, rounding: float | None) -> tuple[Array, list[str]]:
+    """(JᵀJ)⁻¹ by singular values, in units in which all columns are alike. What the data leave open has an infinite
+    variance, and the other parameters have that of the combinations which are determined. With `rounding` the deviation of the
+    data is estimated from the residuals; errors of integration, which are no smaller than that, are no better known."""
     scale = np.linalg.norm(jacobian, axis=0)
     warnings = [f"the data do not depend on `{name}`" for name, size in zip(names, scale) if size == 0]
     unit = np.where(scale > 0, scale, 1.0)
     _, singular, rows = np.linalg.svd(jacobian / unit, full_matrices=False)
-    covariance = np.full((len(names), len(names)), np.inf)
-    if singular[-1] <= 1e-10 * singular[0]:
-        if not warnings:
-            weights = np.abs(rows[-1])
-            together = [name for name, weight in zip(names, weights) if weight > 0.1 * weights.max()]
-            warnings.append("the data determine only a combination of " + ", ".join(f"`{name}`" for name in together))
-        return covariance, warnings
+    is_open = singular <= 1e-10 * singular[0]
+    share = np.max(np.abs(rows[is_open]), axis=0, initial=0.0)
+    together = [name for name, weight, size in zip(names, share, scale) if weight > 0.1 * share.max() and size > 0]
+    if np.any(is_open) and together:
+        warnings.append("the data determine only a combination of " + ", ".join(f"`{name}`" for name in together))
     variance = 1.0
-    if not is_absolute:
-        variance = float(residual @ residual) / max(len(residual) - len(names), 1)
-    inverse = (rows.T / singular**2) @ rows
-    return variance * inverse / np.outer(unit, unit), warnings
+    if rounding is not None:
+        variance = max(float(residual @ residual), rounding**2) / max(len(residual) - len(names) + int(is_open.sum()), 1)
+    known = rows[~is_open]
+    covariance: Array = variance * ((known.T / singular[~is_open] ** 2) @ known) / np.outer(unit, unit)
+    undetermined = share > 1e-6
+    covariance[undetermined, :] = covariance[:, undetermined] = np.inf
+    return covariance, warnings
 
 
 def _student(probability: float, freedom: int) -> float:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gyrator._fit import Fit
 
 #: A value of a parameter: a number, or a text with a Modelica expression.
-Value = float | int | bool | str
+Value = float | int | bool | str | npt.ArrayLike
 #: An input over time: a number, or the rows of time and value.
 Input = float | tuple[npt.ArrayLike, npt.ArrayLike]
 Paths = Iterable[str | os.PathLike[str]]
@@ -123,9 +123,11 @@ def _text(value: Value) -> str:
     """A value as a Modelica expression."""
     if isinstance(value, str):
         return value
+    if np.ndim(value) > 0:
+        return "{" + ", ".join(_text(part) for part in np.asarray(value)) + "}"
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
-    return repr(float(value)) if isinstance(value, (float, np.floating)) else str(int(value))
+    return repr(float(value)) if isinstance(value, (float, np.floating)) else str(int(value))  # type: ignore[arg-type]
 
 
 def _paths(paths: Paths | str | os.PathLike[str]) -> tuple[str, ...]:
@@ -275,12 +277,16 @@ class Model:
         for name, value in together.items():
             if name in known and known[name].role != "parameter":
                 raise CallError(f"`{name}` is no parameter but {_article(known[name].role)}")
+            if not isinstance(value, str) and not np.all(np.isfinite(np.asarray(value, dtype=float))):
+                raise CallError(f"`{name}` = {value} is no finite number")
+            if name in known and known[name].type == "enumeration" and not isinstance(value, str):
+                raise CallError(f"`{name}` is an enumeration: give one of its values as text, with the name of its type")
             if isinstance(value, str) or name not in known or not known[name].tunable:
                 anew[name] = _of_type(known.get(name), value)
             else:
-                numbers[name] = float(value)
+                numbers[name] = float(value)  # type: ignore[arg-type]
         for name in anew:
-            if name not in known and not isinstance(anew[name], str):
+            if not isinstance(anew[name], str) and not _may_be_set(name, known):
                 raise UnknownName(name, (n for n, v in known.items() if v.role == "parameter"), "parameter")
         if not anew:
             try:
@@ -301,6 +307,9 @@ class Model:
         times = settings.get("times")
         if times is not None:
             settings["times"] = np.atleast_1d(np.ascontiguousarray(times, dtype=float))
+            begin = float(settings.get("start", self.experiment["start"]))
+            if np.any(settings["times"] < begin):
+                raise CallError(f"the times begin at {settings['times'].min():g}, before the run, which begins at {begin:g}")
             if len(settings["times"]) and settings["times"][-1] > settings.setdefault("stop", float(settings["times"][-1])):
                 raise CallError(f"the last of the times lies behind the end of the run, {settings['stop']:g}")
         return self.with_parameters({**(parameters or {}), **named})
@@ -395,6 +404,9 @@ class Model:
         """The linear model at a point of a run: at its start, at the time ``at``, or at the stationary state. ``inputs`` may be
         variables that equations determine; the model is opened there."""
         model = self.with_parameters({**(parameters or {}), **named})
+        begin = float(self.experiment["start"])
+        if at is not None and not begin <= at < np.inf:
+            raise CallError(f"the run has no point at time {at:g}; it begins at {begin:g}")
         origin = model._origin.with_set(model._values)
         found = origin.sources().linearize(
             list(origin.set), _names(inputs), _names(outputs), at, steady_state, tolerance, solver
@@ -488,11 +500,17 @@ def _typed(known: Variable, value: float | None) -> float | int | bool | None:
 
 def _of_type(known: Variable | None, value: Value) -> Value:
     """A number as a value of the type of a variable."""
-    if known is None or isinstance(value, str) or not float(value).is_integer():
+    if known is None or isinstance(value, str) or not float(value).is_integer():  # type: ignore[arg-type]
         return value
     if known.type == "Boolean":
         return bool(value)
-    return int(value) if known.type == "Integer" else float(value)
+    return int(value) if known.type == "Integer" else float(value)  # type: ignore[arg-type]
+
+
+def _may_be_set(name: str, known: Mapping[str, Variable]) -> bool:
+    """Whether a translation may know a name: a variable, a whole array, or an attribute of one of them."""
+    whole = name.rpartition(".")[0]
+    return any(part in known or any(other.startswith(part + "[") for other in known) for part in (name, whole) if part)
 
 
 _SETTINGS = (

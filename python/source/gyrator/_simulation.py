@@ -81,6 +81,15 @@ class Simulation:
     def __getitem__(self, name: str) -> float:
         return self.get(name)
 
+    def __copy__(self) -> Simulation:
+        """Another run, which goes on from here by itself."""
+        copied = Simulation(self.model, self._native.copy())
+        copied.message = self.message
+        return copied
+
+    def __deepcopy__(self, memo: object) -> Simulation:
+        return self.__copy__()
+
     def snapshot(self) -> _gyrator.Snapshot:
         """A state to return to."""
         return self._native.snapshot()

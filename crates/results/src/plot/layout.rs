@@ -1,10 +1,9 @@
 //! Where everything of a picture goes: frames, ticks, legends and curves in pixels, the same for all formats.
 
 use super::axis::{Range, Tick, ticks};
-use super::clip::clipped;
 use super::colours::{colour, dashes, faded, shade};
 use super::elide::elided;
-use super::{Band, Block, Curve, Figure, Key, Panel, Shape, Side, Style, thinned};
+use super::{Band, Block, Curve, Figure, Key, Panel, Shape, Side, Style, placed};
 
 pub const TEXT_SIZE: f64 = 13.0;
 pub const TITLE_SIZE: f64 = 15.0;
@@ -302,11 +301,7 @@ pub(super) fn equalled(x: Range, y: Vec<Range>, shape: f64) -> (Range, Vec<Range
 fn place_curves(panel: &Panel, x: Range, y: Range, frame: Frame) -> Vec<PlacedCurve> {
     let buckets = frame.width as usize;
     let place = |(curve, number): (&Curve, Option<usize>)| {
-        let mut runs = thinned(&curve.x, &curve.y, x, buckets);
-        for point in runs.iter_mut().flatten() {
-            *point = (x.fraction(point.0), y.fraction(point.1));
-        }
-        let mut runs = clipped(runs);
+        let mut runs = placed(curve, x, y, buckets);
         for point in runs.iter_mut().flatten() {
             *point = (point.0 * frame.width, (1.0 - point.1) * frame.height);
         }

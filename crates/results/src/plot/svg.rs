@@ -280,7 +280,10 @@ fn grid_colour(label: &str) -> &'static str {
 fn draw_curve(out: &mut String, curve: &PlacedCurve) {
     let colour = hexadecimal(curve.colour);
     let thin = if curve.thin { r#" stroke-width="1" stroke-dasharray="5 4""#.to_owned() } else { dashed(curve.dashes) };
-    let _ = write!(out, r##"<path class="curve" stroke="{colour}"{thin} d=""##);
+    // Only the ends of lines show a point.
+    let is_point = |run: &Vec<(f64, f64)>| run.len() == 1;
+    let round = if curve.runs.iter().any(is_point) { r#" stroke-linecap="round""# } else { "" };
+    let _ = write!(out, r##"<path class="curve" stroke="{colour}"{thin}{round} d=""##);
     for run in &curve.runs {
         for (index, (x, y)) in run.iter().enumerate() {
             let command = if index == 0 { 'M' } else { 'L' };

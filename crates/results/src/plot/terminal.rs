@@ -3,9 +3,8 @@
 use std::fmt::Write as _;
 
 use super::axis::{Range, Tick, ticks};
-use super::clip::clipped;
 use super::layout::equalled;
-use super::{Figure, Panel, Style, shown_unit, thinned};
+use super::{Figure, Panel, Style, placed, shown_unit};
 
 /// What the terminal can do.
 #[derive(Clone, Copy, Debug)]
@@ -166,11 +165,7 @@ impl Grid {
         for (curve, number) in panel.curves.iter().zip(panel.colours()) {
             // Guides are too faint for dots.
             let Some(number) = number.filter(|_| curve.style != Style::Guide) else { continue };
-            let mut runs = thinned(&curve.x, &curve.y, time, columns * 2);
-            for point in runs.iter_mut().flatten() {
-                *point = (time.fraction(point.0), range.fraction(point.1));
-            }
-            for run in clipped(runs) {
+            for run in placed(curve, time, range, columns * 2) {
                 let place = |(x, y): (f64, f64)| ((x * right).round() as i64, ((1.0 - y) * bottom).round() as i64);
                 let mut last = None;
                 for point in run.into_iter().map(place) {

@@ -15,6 +15,8 @@ pub enum Reached {
     Event,
     /// The model called `terminate` with this message, at [`Simulation::time`].
     Terminated(String),
+    /// Who watches it did not want it to go on, at [`Simulation::time`].
+    Interrupted,
 }
 
 /// A state of a simulation to return to.
@@ -41,7 +43,17 @@ impl Simulation {
 
     /// Goes on to a time; with `to_events` no further than to the next event, which is passed.
     pub fn step_to(&mut self, time: f64, to_events: bool) -> Result<Reached, Box<Diagnostic>> {
-        let outcome = self.advance(time, to_events);
+        self.step_to_while(time, to_events, &mut |_| true)
+    }
+
+    /// Goes on like [`step_to`](Self::step_to) as long as `go_on`, which hears the time before each step, says so.
+    pub fn step_to_while(
+        &mut self,
+        time: f64,
+        to_events: bool,
+        go_on: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Reached, Box<Diagnostic>> {
+        let outcome = self.advance(time, to_events, go_on);
         outcome.map_err(|stop| {
             let failure = self.failed(stop);
             // Values are those of the time that was reached, not of a place at which something was tried.
@@ -52,7 +64,7 @@ impl Simulation {
         })
     }
 
-    fn advance(&mut self, time: f64, to_events: bool) -> Result<Reached, Stop> {
+    fn advance(&mut self, time: f64, to_events: bool, go_on: &mut dyn FnMut(f64) -> bool) -> Result<Reached, Stop> {
         self.extend(time)?;
         let mut sink = NullSink;
         let mut rows = Rows::new(Columns::default(), &mut sink);
@@ -63,6 +75,10 @@ impl Simulation {
             return Ok(reached);
         }
         while !self.has_reached(time) {
+            if !go_on(self.time) {
+                self.evaluate_at(self.time)?;
+                return Ok(Reached::Interrupted);
+            }
             match self.step(time, &mut rows)? {
                 Progress::Again | Progress::Smooth => {}
                 Progress::Event if !to_events => {}

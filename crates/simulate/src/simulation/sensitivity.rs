@@ -62,6 +62,22 @@ impl Simulation {
         outcome
     }
 
+    /// Follows the tangents to an event, and notes how fast residues moved before it: a relation that only touches the value
+    /// at which it changes has lost its slope on the way.
+    pub(super) fn approach_event(&mut self, time: f64) -> Result<(), Stop> {
+        self.advance_sensitivities(time)?;
+        self.with_sensitivities(|simulation, known| {
+            known.forget_earlier();
+            // A model that has no value there does not show it.
+            if simulation.evaluate_at(known.before_event(time, simulation.last_step)).is_ok()
+                && known.note_earlier(&mut simulation.runtime.machine).is_err()
+            {
+                known.forget_earlier();
+            }
+            Ok(())
+        })
+    }
+
     /// The left limits of an event are in memory.
     pub(super) fn sensitivities_left(&mut self) -> Result<(), Stop> {
         self.with_sensitivities(|simulation, known| Ok(known.enter(&mut simulation.runtime.machine)?))
@@ -74,7 +90,7 @@ impl Simulation {
             let roots = &simulation.program.roots;
             let crossings = simulation.crossings.iter().filter(|_| trigger.crossed);
             let crossed: Vec<_> = crossings.map(|crossing| roots[crossing.function].relation).collect();
-            Ok(known.leave(&mut simulation.runtime.machine, &crossed)?)
+            Ok(known.leave(&mut simulation.runtime.machine, &crossed, simulation.options.tolerance)?)
         })
     }
 
@@ -120,7 +136,11 @@ impl Simulation {
             let mut length = time - known.time;
             while known.time < time && !same_instant(known.time, time) {
                 let end = if known.time + 1.01 * length >= time { time } else { known.time + length };
+                let begin = known.time;
                 let error = simulation.step_sensitivities(known, end)?;
+                if error <= 1.0 {
+                    simulation.refuse_hidden_jump(known, begin, end)?;
+                }
                 if error > 1.0 {
                     // The estimate has order 3.
                     length = (end - known.time) * f64::clamp(0.8 * error.powf(-0.25), 0.1, 0.5);

@@ -72,7 +72,13 @@ pub fn resolve(
         let (parent, attribute) = vary.name.rsplit_once('.')?;
         ["start", "nominal", "min", "max", "fixed"].contains(&attribute).then(|| find(parent)).flatten()
     };
-    let own = find(&vary.name);
+    // A whole array is set by a translation, too; its first element tells what it is.
+    let array = || {
+        let elements = format!("{}[", vary.name);
+        model.variables.ids().find(|&id| model.variable_name(id).starts_with(&elements))
+    };
+    let scalar = find(&vary.name);
+    let own = scalar.or_else(array);
     let Some(id) = own.or_else(attribute) else {
         let known: Vec<String> = model
             .variables
@@ -121,7 +127,7 @@ pub fn resolve(
     if let Some(problem) = factor.problem() {
         return Err(format!("`{}`: {problem}", vary.name));
     }
-    let tuned = own.filter(|&id| texts.is_none() && program.is_tunable(id));
+    let tuned = scalar.filter(|&id| texts.is_none() && program.is_tunable(id));
     let how = tuned.map_or(How::Translated, How::Tuned);
     Ok(Varied { name: vary.name.clone(), unit, display_unit, factor, count: vary.count, how, texts, is_boolean })
 }

@@ -1,9 +1,11 @@
 //! One run of a study: what is computed, what is kept of it, and how it ended.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use dae::{VarId, Variability};
 use results::{Column, Fanout, ParquetSink, ResultError, ResultSink, SelectSink};
 use session::{Ending, EventLog, Session};
 use study::Summary;
@@ -120,7 +122,7 @@ impl Plan {
         let is_varied = |name: &str| self.varied.iter().any(|it| it.name == name);
         let is_kept = |name: &str| self.kept.is_empty() || self.kept.iter().any(|kept| kept == name);
         let wanted = |name: &str| is_kept(name) || is_varied(name);
-        let mut summary = SummarySink::new(&self.kept, self.varied.iter().map(|it| it.name.clone()).collect());
+        let mut summary = SummarySink::new(&self.kept, declared_parameters(run.program().model()));
         let mut sinks = Fanout { sinks: vec![Box::new(&mut summary)] };
         if !self.kept.is_empty() {
             let file = ParquetSink::create(&self.trajectory(variant))?;
@@ -167,10 +169,16 @@ fn said(ending: Ending) -> (Status, String) {
     }
 }
 
+fn declared_parameters(model: &dae::Model) -> HashSet<String> {
+    let is_parameter = |id: &VarId| model.variables[*id].variability <= Variability::Parameter;
+    model.variables.ids().filter(is_parameter).map(|id| model.variable_name(id)).collect()
+}
+
 /// Follows a run: last values of all variables, or smallest, largest, mean and last values of those that are kept.
 pub struct SummarySink {
     kept: Vec<String>,
-    varied: Vec<String>,
+    /// Parameters and constants by their declarations. A variable that follows from them alone is none.
+    parameters: HashSet<String>,
     columns: Vec<Column>,
     /// The position of the value of a column in a row, and whether it has the other sign.
     sources: Vec<(usize, bool)>,
@@ -179,9 +187,9 @@ pub struct SummarySink {
 }
 
 impl SummarySink {
-    fn new(kept: &[String], varied: Vec<String>) -> Self {
+    fn new(kept: &[String], parameters: HashSet<String>) -> Self {
         let (columns, sources, summaries) = Default::default();
-        Self { kept: kept.to_vec(), varied, columns, sources, summaries, time: f64::NAN }
+        Self { kept: kept.to_vec(), parameters, columns, sources, summaries, time: f64::NAN }
     }
 
     /// Values under their names; a parameter that varies has the value that it had in the run.
@@ -193,8 +201,7 @@ impl SummarySink {
         }
         let of = |name: &String| self.columns.iter().position(|column| column.name == *name);
         if self.kept.is_empty() {
-            let changing = |column: &&Column| !column.parameter && !self.varied.contains(&column.name);
-            for column in self.columns.iter().filter(changing) {
+            for column in self.columns.iter().filter(|column| !self.parameters.contains(&column.name)) {
                 if let Some(k) = of(&column.name) {
                     values.push((format!("final({})", column.name), self.summaries[k].last));
                 }
