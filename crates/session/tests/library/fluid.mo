@@ -116,4 +116,15 @@ package FluidTests "Each model: `balance` is mass flow times enthalpy in minus e
     connect(heater.port, pipe.heat);
     annotation(experiment(StopTime = 40));
   end Exchanger;
+
+  model LongPipe "A flow from rest through many volumes: those far behind rest at rounding errors at first"
+    Basic.MassFlowSource source(m_flow = 0.05, T = 300);
+    Vessels.HeatedPipe pipe(n = 40);
+    Basic.Ambient outlet;
+    Real balance = (pipe.a.m_flow*actualStream(pipe.a.h_outflow) + pipe.b.m_flow*actualStream(pipe.b.h_outflow) - der(sum(pipe.volume.U)))/1e3;
+  equation
+    connect(source.port, pipe.a);
+    connect(pipe.b, outlet.port);
+    annotation(experiment(StopTime = 20));
+  end LongPipe;
 end FluidTests;
