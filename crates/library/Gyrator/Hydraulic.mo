@@ -69,13 +69,13 @@ package Hydraulic "Oil hydraulics: incompressible flow at low velocity, with com
     Units.Power loss = dp*q "Power that heats the oil";
   equation
     assert(dpLaminar > 0, "The pressure difference dpLaminar is not positive");
-    q = opening*Cd*A*sqrt(2/rho)*dp/(dp^2 + dpLaminar^2)^0.25;
+    q = noEvent(max(opening, 0))*Cd*A*sqrt(2/rho)*dp/(dp^2 + dpLaminar^2)^0.25;
     annotation(Icon(graphics = {Text(extent = {{-150, -100}, {150, -140}}, textString = "%name", textColor = {0, 0, 255}),
         Polygon(points = {{-80, 50}, {0, 0}, {-80, -50}}, lineColor = {0, 127, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid),
         Polygon(points = {{80, 50}, {0, 0}, {80, -50}}, lineColor = {0, 127, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid),
         Line(points = {{0, 90}, {0, 0}}, color = {0, 0, 127})}),
       Documentation(info = "<html>
-<p>The flow of an orifice times the opening.</p>
+<p>The flow of an orifice times the opening. Below zero the valve stays closed.</p>
 </html>"));
   end Valve;
 

@@ -97,13 +97,13 @@ package Basic "Ambient, pipes, valves, pumps"
   equation
     assert(mNominal > 0 and dpNominal > 0, "The mass flow mNominal and the pressure loss dpNominal are not both positive");
     assert(dpSmall > 0, "The pressure loss dpSmall is not positive");
-    m_flow = opening*mNominal*dp/(sqrt(dpNominal)*(dp^2 + dpSmall^2)^0.25);
+    m_flow = noEvent(max(opening, 0))*mNominal*dp/(sqrt(dpNominal)*(dp^2 + dpSmall^2)^0.25);
     annotation(Icon(graphics = {Text(extent = {{-150, -100}, {150, -140}}, textString = "%name", textColor = {0, 0, 255}),
         Polygon(points = {{-80, 50}, {0, 0}, {-80, -50}}, lineColor = {0, 127, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid),
         Polygon(points = {{80, 50}, {0, 0}, {80, -50}}, lineColor = {0, 127, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid),
         Line(points = {{0, 90}, {0, 0}}, color = {0, 0, 127})}),
       Documentation(info = "<html>
-<p>The flow of a turbulent resistance times the opening.</p>
+<p>The flow of a turbulent resistance times the opening. Below zero the valve stays closed.</p>
 </html>"));
   end Valve;
 
