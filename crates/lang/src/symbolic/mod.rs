@@ -222,12 +222,12 @@ impl<'e> Expander<'e> {
                 value.map(&mut |id| exprs.not(id))
             }
             Kind::Arithmetic(op, left, right) => {
-                let (a, b) = self.operands(*op, left, right)?;
+                let (a, b) = (self.expand(left)?, self.expand(right)?);
                 let result = arrays::arithmetic(self.exprs(), *op, &a, &b);
                 self.shaped(result, span, &[left, right])?
             }
             Kind::Elementwise(op, left, right) => {
-                let (a, b) = self.operands(*op, left, right)?;
+                let (a, b) = (self.expand(left)?, self.expand(right)?);
                 let result = arrays::elementwise(self.exprs(), *op, &a, &b);
                 self.shaped(result, span, &[left, right])?
             }

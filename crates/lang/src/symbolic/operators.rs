@@ -2,13 +2,12 @@
 
 use base::{Diagnostic, Id, Span};
 use dae::expr::CompareOp;
-use dae::function::ArithmeticOp;
 use dae::{Builtin, ExprId, Node, VarId, Variability};
 
 use super::{Events, Expander, Mode, Sizes, Symbolic, sizes_text};
 use crate::flat::Indices;
 use crate::instance::{CompId, ComponentType, Outcome};
-use crate::typed::{Base, Expr, FunctionKey, Kind, Operator};
+use crate::typed::{Base, Expr, FunctionKey, Operator};
 
 /// Operators whose value has the sizes of their argument.
 fn same_shape(operator: Operator) -> bool {
@@ -370,40 +369,11 @@ impl Expander<'_> {
         Ok(self.exprs().if_(into, inside, id))
     }
 
-    /// The operands of an arithmetic operator. A flow times its own `actualStream` is continuous where the flow changes its
-    /// sign, so it makes no event (15.3): flows that rest at zero would make one at every rounding error.
-    pub(super) fn operands(&mut self, op: ArithmeticOp, left: &Expr, right: &Expr) -> Outcome<(Symbolic, Symbolic)> {
-        let (a, b) = (self.expand(left)?, self.expand(right)?);
-        if op != ArithmeticOp::Mul || self.events == Events::None {
-            return Ok((a, b));
-        }
-        Ok(if self.is_flow_of(&a, right)? {
-            let b = self.expand_without_events(right)?;
-            (a, b)
-        } else if self.is_flow_of(&b, left)? {
-            (self.expand_without_events(left)?, b)
-        } else {
-            (a, b)
-        })
-    }
-
     fn expand_without_events(&mut self, expr: &Expr) -> Outcome<Symbolic> {
         let outer = std::mem::replace(&mut self.events, Events::None);
         let value = self.expand(expr);
         self.events = outer;
         value
-    }
-
-    /// Whether an expression is the `actualStream` of variables that go with these flows.
-    fn is_flow_of(&mut self, flows: &Symbolic, stream: &Expr) -> Outcome<bool> {
-        let Kind::Operator(Operator::ActualStream, arguments) = &stream.kind else { return Ok(false) };
-        let (flows, streams) = (flows.scalars(), self.expand(&arguments[0])?.scalars());
-        let goes_with = |(&flow, &stream): (&ExprId, &ExprId)| {
-            let exprs = &self.elaborator.flat.model.exprs;
-            let (Node::Var(flow), Node::Var(stream)) = (exprs.node(flow), exprs.node(stream)) else { return false };
-            self.elaborator.connected.flow_of_stream.get(&stream) == Some(&flow)
-        };
-        Ok(flows.len() == streams.len() && flows.iter().zip(&streams).all(goes_with))
     }
 
     /// The product of vectors and matrices of records.
