@@ -55,6 +55,8 @@ pub enum Command {
     Convert(Convert),
     /// List the embedded examples, or write one into the current folder
     Examples(Examples),
+    /// List the classes of the library that comes with the program, or the parameters and connectors of one
+    Library(LibraryClasses),
     /// Explain the code of a message, or list all codes
     Explain(Explain),
     /// Print completions of the command line for a shell, or write the manual pages
@@ -469,6 +471,17 @@ pub struct Convert {
 pub struct Examples {
     /// The example to write
     pub name: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub struct LibraryClasses {
+    /// A class, a package, or a word that is looked for in names and descriptions; without it all classes
+    #[arg(value_name = "NAME-OR-WORD")]
+    pub name: Option<String>,
+
+    /// A folder with libraries (repeatable), for classes of other libraries; the folders of MODELICAPATH count too
+    #[arg(short = 'L', long = "library", value_name = "DIR")]
+    pub libraries: Vec<PathBuf>,
 }
 
 #[derive(Args, Debug)]

@@ -49,6 +49,7 @@ fn run() -> ExitCode {
         Command::Libraries(list) => commands::libraries::run(list),
         Command::Convert(convert) => commands::convert::run(convert, style),
         Command::Examples(examples) => commands::examples::run(examples),
+        Command::Library(library) => commands::library::run(library),
         Command::Explain(explain) => commands::explain::run(explain),
         Command::Completions(completions) => commands::completions::run(completions),
     };

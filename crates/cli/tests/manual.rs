@@ -232,7 +232,7 @@ fn regenerated(page: &str, folder: &Folder) -> String {
     while let Some(line) = lines.next() {
         made.push_str(line);
         made.push('\n');
-        let file = line.strip_prefix("```modelica examples/").or_else(|| line.strip_prefix("```dymola examples/"));
+        let file = line.strip_prefix("```").and_then(|rest| rest.split_once(" examples/")).map(|(_, file)| file);
         let is_console = line == "```console";
         if file.is_none() && !is_console {
             continue;

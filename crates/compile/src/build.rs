@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use base::{Diagnostic, Id, IdVec};
-use dae::differentiate::{Differentiator, annotated_along_direction, real_inputs};
+use dae::differentiate::Differentiator;
+use dae::tangent::real_inputs;
 use dae::{ActionKind, Builtin, ExprId, Exprs, Model, Node, VariableType};
 use transform::{Assignment, Block, EquationSystem, Role, Schedule, Timing};
 
@@ -193,7 +194,7 @@ fn derive_functions(model: &mut Model, pool: &mut Pool) {
             entry.site = model.exprs.site(plain);
         }
         let function = model.exprs.call_site(entry.site).function;
-        entry.tangent_function = match annotated_along_direction(functions, function) {
+        entry.tangent_function = match differentiator.annotated_along_direction(functions, function) {
             Some((derivative, taken)) => Some((derivative, taken.into())),
             None => {
                 let taken = functions.get(function).map(|function| real_inputs(function)).unwrap_or_default();

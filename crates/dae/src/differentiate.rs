@@ -13,7 +13,7 @@ use crate::expr::{Builtin, CallSite, CompareOp, ExprId, Exprs, Node, Shape};
 use crate::function::{Body, Function, FunctionId, Functions, Type};
 use crate::model::{VarId, Variability, Variable, VariableType};
 use crate::rewrite::Memo;
-use crate::tangent::{Helpers, contains_reals, has_derivative};
+use crate::tangent::{Helpers, contains_reals, real_inputs};
 
 /// Why there is no derivative.
 #[derive(Clone, PartialEq, Debug)]
@@ -288,7 +288,7 @@ impl Differentiator {
             let is_zero = |d: &Result<ExprId, _>| d.is_ok_and(|d| e.is_zero(d));
             ranges.get(input as usize).is_some_and(|range| derivatives[range.clone()].iter().all(is_zero))
         };
-        let (target, differentiated) = match annotated(functions, site.function, |input| is_constant(e, input)) {
+        let (target, differentiated) = match self.annotated(functions, site.function, |input| is_constant(e, input)) {
             Some(found) => found,
             None => {
                 let constant: Vec<usize> = (0..site.inputs.len()).filter(|&k| is_constant(e, k as u32)).collect();
@@ -383,74 +383,6 @@ fn scalar_is_real(ty: &Type, shape: &Shape, position: usize) -> bool {
         }
         (ty, _) => *ty == Type::Real,
     }
-}
-
-/// The inputs that have a derivative.
-pub fn real_inputs(function: &Function) -> Vec<usize> {
-    (0..function.inputs.len())
-        .filter(|&k| function.locals.get(function.inputs[k]).is_some_and(|local| has_derivative(&local.ty)))
-        .collect()
-}
-
-/// The function that an annotation names as the derivative, and the inputs whose derivatives it takes.
-/// `is_constant` returns whether the derivative of an input is known to be zero.
-pub fn annotated(
-    functions: &Functions,
-    id: FunctionId,
-    is_constant: impl Fn(u32) -> bool,
-) -> Option<(FunctionId, Vec<usize>)> {
-    annotated_up_to(functions, id, is_constant, u32::MAX)
-}
-
-/// The same for a direction in which inputs change independently of each other. An annotation of higher order says nothing
-/// about it: its function takes what the lower order appended for the derivatives of the other inputs.
-pub fn annotated_along_direction(functions: &Functions, id: FunctionId) -> Option<(FunctionId, Vec<usize>)> {
-    annotated_up_to(functions, id, |_| false, 1)
-}
-
-fn annotated_up_to(
-    functions: &Functions,
-    id: FunctionId,
-    is_constant: impl Fn(u32) -> bool,
-    highest: u32,
-) -> Option<(FunctionId, Vec<usize>)> {
-    let function = functions.get(id)?;
-    for annotation in function.derivatives.iter().filter(|annotation| annotation.order <= highest) {
-        // A derivative of higher order stands with the one below it, and appends the derivatives of what that appended.
-        let first = match annotation.order {
-            0 | 1 => 0,
-            order => match base_inputs(functions, id, order - 1) {
-                Some(count) => count,
-                None => continue,
-            },
-        };
-        if !annotation.zero_derivative.iter().all(|&input| is_constant(input)) {
-            continue;
-        }
-        let excluded = |k: usize| {
-            annotation.zero_derivative.contains(&(k as u32)) || annotation.no_derivative.contains(&(k as u32))
-        };
-        let is_function = |k: usize| {
-            let local = function.inputs.get(k).and_then(|&input| function.locals.get(input));
-            local.is_some_and(|local| matches!(local.ty, Type::Function(_)))
-        };
-        // An annotation takes no derivative of a function that is an input.
-        let inputs = real_inputs(function);
-        if inputs.iter().any(|&k| is_function(k) && !excluded(k) && !is_constant(k as u32)) {
-            continue;
-        }
-        let inputs = inputs.into_iter().filter(|&k| k >= first && !excluded(k) && !is_function(k)).collect();
-        return Some((annotation.function, inputs));
-    }
-    None
-}
-
-/// How many inputs the function has of which `id` is the derivative of this order.
-fn base_inputs(functions: &Functions, id: FunctionId, order: u32) -> Option<usize> {
-    functions
-        .values()
-        .find(|function| function.derivatives.iter().any(|a| a.function == id && a.order.max(1) == order))
-        .map(|function| function.inputs.len())
 }
 
 pub(crate) fn is_record_constructor(function: &Function) -> bool {

@@ -415,7 +415,7 @@ impl Text<'_> {
         for (position, (conditions, value)) in branches.iter().enumerate() {
             let keyword = if position == 0 { "when" } else { " elsewhen" };
             let condition = self.condition(conditions);
-            let expected = self.model.common_type(equation.left, *value);
+            let expected = self.model.equation_type(equation.left, *value);
             let value = self.model.typed_in(*value, expected, Style::EXACT);
             let _ = write!(text, "{keyword} {condition} then {left} = {value};");
         }

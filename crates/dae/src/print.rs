@@ -40,7 +40,7 @@ impl Model {
 
     /// An equation as text.
     pub fn equation_in(&self, equation: &Equation, style: Style) -> String {
-        let expected = self.common_type(equation.left, equation.right);
+        let expected = self.equation_type(equation.left, equation.right);
         let side = |expression| self.typed_in(expression, expected, style);
         match self.exprs.node(equation.left) {
             // The left side is no if-expression in the grammar.

@@ -41,6 +41,7 @@ impl Model {
 
     pub(crate) fn node_type(&self, node: Node) -> ScalarType<'_> {
         let mut found = None;
+        let mut ordinals = Ordinals::default();
         // With each operand, whether it is one of a sum, product or quotient: ordinals are numbers there.
         let mut stack: Vec<(ExprId, bool)> = Vec::new();
         let mut next = Some((node, false));
@@ -76,6 +77,7 @@ impl Model {
                     other => other,
                 },
             };
+            ordinals.add(current, own, in_sum);
             match (own, found) {
                 (ScalarType::Real, _) => return ScalarType::Real,
                 // A literal may be the ordinal of an enumeration that another operand names.
@@ -87,7 +89,10 @@ impl Model {
                 break;
             }
         }
-        found.unwrap_or(ScalarType::Other)
+        match found {
+            Some(ScalarType::Enumeration(known)) if !ordinals.may_be_of(known) => ScalarType::Integer,
+            found => found.unwrap_or(ScalarType::Other),
+        }
     }
 
     fn leaf_type(&self, node: Node) -> ScalarType<'_> {
@@ -139,15 +144,56 @@ impl Model {
         })
     }
 
-    /// What both sides of an equation or relation are.
+    /// What both sides of a relation are. Ordinals and Integers are compared as Integers, unless these are literals that
+    /// stand for values of the enumeration.
     pub fn common_type(&self, left: ExprId, right: ExprId) -> Expected<'_> {
         match (self.scalar_type(left), self.scalar_type(right)) {
             (ScalarType::Real, _) | (_, ScalarType::Real) => Expected::Real,
+            (ScalarType::Enumeration(known), ScalarType::Integer | ScalarType::Rounded)
+                if !self.is_value_of(right, known) =>
+            {
+                Expected::Integer
+            }
+            (ScalarType::Integer | ScalarType::Rounded, ScalarType::Enumeration(known))
+                if !self.is_value_of(left, known) =>
+            {
+                Expected::Integer
+            }
             (ScalarType::Enumeration(known), _) | (_, ScalarType::Enumeration(known)) => Expected::Enumeration(known),
             (ScalarType::Integer | ScalarType::Rounded, ScalarType::Integer)
             | (ScalarType::Integer, ScalarType::Rounded) => Expected::Integer,
             _ => Expected::Any,
         }
+    }
+
+    /// What both sides of an equation are: a variable on one side tells.
+    pub fn equation_type(&self, left: ExprId, right: ExprId) -> Expected<'_> {
+        let common = self.common_type(left, right);
+        let is_discrete = matches!(common, Expected::Integer | Expected::Enumeration(_));
+        for side in [left, right].into_iter().filter(|_| is_discrete) {
+            match (self.exprs.node(side), self.scalar_type(side)) {
+                (Node::Var(_), ScalarType::Enumeration(known)) => return Expected::Enumeration(known),
+                (Node::Var(_), ScalarType::Integer) => return Expected::Integer,
+                _ => {}
+            }
+        }
+        common
+    }
+
+    /// Whether literals alone are chosen from, each the ordinal of a value of an enumeration.
+    fn is_value_of(&self, expression: ExprId, known: &Enumeration) -> bool {
+        let mut stack = vec![expression];
+        let mut seen = rustc_hash::FxHashSet::default();
+        while let Some(current) = stack.pop() {
+            match self.exprs.node(current) {
+                Node::Integer(value) if is_ordinal_of(value, known) => {}
+                Node::If { then, otherwise, .. } => {
+                    stack.extend([then, otherwise].into_iter().filter(|&branch| seen.insert(branch)));
+                }
+                _ => return false,
+            }
+        }
+        true
     }
 
     /// Whether something that varies continuously occurs in one of the expressions. What a relation chooses changes at events
@@ -184,6 +230,37 @@ impl Model {
             }
         }
         false
+    }
+}
+
+fn is_ordinal_of(value: i64, known: &Enumeration) -> bool {
+    usize::try_from(value).is_ok_and(|value| (1..=known.literals.len()).contains(&value))
+}
+
+/// The Integers among the operands of an expression that might be an enumeration.
+#[derive(Default)]
+struct Ordinals {
+    /// Some are no literals, or are operands of a sum.
+    are_numbers: bool,
+    /// The smallest and the largest literal.
+    literals: Option<(i64, i64)>,
+}
+
+impl Ordinals {
+    fn add(&mut self, node: Node, own: ScalarType<'_>, in_sum: bool) {
+        match (own, node) {
+            (ScalarType::Integer, Node::Integer(value)) if !in_sum => {
+                let (least, most) = self.literals.unwrap_or((value, value));
+                self.literals = Some((least.min(value), most.max(value)));
+            }
+            (ScalarType::Integer | ScalarType::Rounded, _) => self.are_numbers = true,
+            _ => {}
+        }
+    }
+
+    fn may_be_of(&self, known: &Enumeration) -> bool {
+        let fits = |(least, most)| is_ordinal_of(least, known) && is_ordinal_of(most, known);
+        !self.are_numbers && self.literals.is_none_or(fits)
     }
 }
 

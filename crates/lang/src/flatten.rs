@@ -190,6 +190,7 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     }
     refuse_externals(elaborator);
     crate::effects::refuse(elaborator);
+    warn_of_derivatives(elaborator);
     if !overrides.no_unit_check && !failed(&elaborator.instances) {
         units::check(elaborator);
     }
@@ -452,4 +453,22 @@ fn last_model_in(libraries: &mut Libraries, definition: DefId) -> Option<Name> {
         }
         _ => None,
     }
+}
+
+/// An annotation `derivative` whose function has other inputs or outputs than those of a derivative is not used (12.7.1).
+fn warn_of_derivatives(elaborator: &mut Elaborator) {
+    let functions = &elaborator.flat.model.functions;
+    let mut found = Vec::new();
+    for id in dae::used_functions(&elaborator.flat.model) {
+        let Some(function) = functions.get(id) else { continue };
+        for annotation in &function.derivatives {
+            let Some(reason) = dae::tangent::misfit(functions, id, annotation) else { continue };
+            let Some(derivative) = functions.get(annotation.function) else { continue };
+            let message = format!("`{}` cannot be the derivative of `{}`: {reason}", derivative.name, function.name);
+            let diagnostic = Diagnostic::breach("derivative-function", message);
+            let diagnostic = diagnostic.at(derivative.span, "").at(function.span, "its annotation is not used");
+            found.push(diagnostic.specification("12.7.1"));
+        }
+    }
+    found.into_iter().for_each(|diagnostic| elaborator.report(diagnostic));
 }

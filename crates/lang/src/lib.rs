@@ -2,6 +2,7 @@
 
 mod algorithms;
 pub mod annotation;
+pub mod catalogue;
 mod class_balance;
 mod conditional;
 mod connect;

@@ -7,13 +7,15 @@ package Chemical "Substances in dilute solution that react and diffuse"
     parameter Units.Concentration c0 = 1000 "Concentration of reference";
     parameter Units.Temperature T = 298.15 "Temperature of the solution";
     parameter Units.Concentration cStart(min = 0) = 1 "Concentration at the start";
+    parameter Units.Concentration cSmall(min = 0) = 1e-30*c0 "Below this concentration the chemical potential stays as it is";
     Interfaces.ChemicalPort port "Port" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
     Units.Concentration c(min = 0) "Concentration";
   initial equation
     c = cStart;
   equation
     V*der(c) = port.n_flow;
-    port.mu = mu0 + Units.gasConstant*T*log(c/c0);
+    port.mu = mu0 + Units.gasConstant*T*log(noEvent(max(c, cSmall))/c0);
+    assert(c > -1e-6*c0, "More of the substance is taken out of the solution than there is");
     annotation(Icon(graphics = {Text(extent = {{-150, 140}, {150, 100}}, textString = "%name", textColor = {0, 0, 255}),
         Line(points = {{-60, 60}, {-60, -60}, {60, -60}, {60, 60}}, color = {200, 100, 0}),
         Rectangle(extent = {{-60, 30}, {60, -60}}, lineColor = {200, 100, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
@@ -21,7 +23,7 @@ package Chemical "Substances in dilute solution that react and diffuse"
         Text(extent = {{-150, -110}, {150, -140}}, textString = "c = %cStart")}),
       Documentation(info = "<html>
 <p><i>V</i> d<i>c</i>/d<i>t</i> is the molar flow into the solution, &nbsp; <i>&mu;</i> = <i>&mu;</i><sub>0</sub> + <i>R T</i> ln(<i>c</i>/<i>c</i><sub>0</sub>). It stores the free energy
-<i>V c</i> (<i>&mu;</i> &minus; <i>R T</i>).</p>
+<i>V c</i> (<i>&mu;</i> &minus; <i>R T</i>). At the concentration zero the logarithm has no value; from <i>c</i><sub>small</sub> down the potential does not fall any further.</p>
 </html>"));
   end Substance;
 

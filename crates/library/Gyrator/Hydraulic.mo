@@ -45,9 +45,10 @@ package Hydraulic "Oil hydraulics: incompressible flow at low velocity, with com
     parameter Units.Area A = 1e-5 "Area of the opening";
     parameter Real Cd = 0.6 "Discharge coefficient";
     parameter Units.Density rho = 850 "Density of the oil";
-    parameter Units.PressureDifference dpLaminar(min = 1e-60) = 100 "Below this pressure difference the flow becomes laminar";
+    parameter Units.PressureDifference dpLaminar(min = 0) = 100 "Below this pressure difference the flow becomes laminar";
     Units.Power loss = dp*q "Power that heats the oil";
   equation
+    assert(dpLaminar > 0, "The pressure difference dpLaminar is not positive");
     q = Cd*A*sqrt(2/rho)*dp/(dp^2 + dpLaminar^2)^0.25;
     annotation(Icon(graphics = {Line(points = {{-90, 0}, {90, 0}}, color = {0, 127, 255}),
         Polygon(points = {{-20, 40}, {20, 40}, {0, 5}}, lineColor = {0, 127, 255}, fillColor = {0, 127, 255}, fillPattern = FillPattern.Solid),
@@ -63,17 +64,18 @@ package Hydraulic "Oil hydraulics: incompressible flow at low velocity, with com
     parameter Units.Area A = 1e-5 "Area of the opening at signal 1";
     parameter Real Cd = 0.6 "Discharge coefficient";
     parameter Units.Density rho = 850 "Density of the oil";
-    parameter Units.PressureDifference dpLaminar(min = 1e-60) = 100 "Below this pressure difference the flow becomes laminar";
+    parameter Units.PressureDifference dpLaminar(min = 0) = 100 "Below this pressure difference the flow becomes laminar";
     Interfaces.RealInput opening "Opening, from 0 to 1" annotation(Placement(transformation(origin = {0, 110}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
     Units.Power loss = dp*q "Power that heats the oil";
   equation
-    q = opening*Cd*A*sqrt(2/rho)*dp/(dp^2 + dpLaminar^2)^0.25;
+    assert(dpLaminar > 0, "The pressure difference dpLaminar is not positive");
+    q = noEvent(max(opening, 0))*Cd*A*sqrt(2/rho)*dp/(dp^2 + dpLaminar^2)^0.25;
     annotation(Icon(graphics = {Text(extent = {{-150, -100}, {150, -140}}, textString = "%name", textColor = {0, 0, 255}),
         Polygon(points = {{-80, 50}, {0, 0}, {-80, -50}}, lineColor = {0, 127, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid),
         Polygon(points = {{80, 50}, {0, 0}, {80, -50}}, lineColor = {0, 127, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid),
         Line(points = {{0, 90}, {0, 0}}, color = {0, 0, 127})}),
       Documentation(info = "<html>
-<p>The flow of an orifice times the opening.</p>
+<p>The flow of an orifice times the opening. Below zero the valve stays closed.</p>
 </html>"));
   end Valve;
 

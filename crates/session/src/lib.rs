@@ -3,6 +3,7 @@
 mod affine;
 mod bond_graphs;
 mod bond_view;
+mod contents;
 mod documents;
 mod drawing;
 mod elimination;
@@ -35,6 +36,7 @@ pub use documents::Document;
 pub use experiment::Settings;
 pub use inputs::{inputs_of, signal, signals_of_file, value_problem};
 pub use inspection::{Checked, Inspected, Verdict};
+pub use lang::catalogue;
 pub use lang::{Disk, Files, FrontEnd, MemoryFiles};
 pub use linearization::{LinearRequest, Linearization};
 pub use listing::{Listing, Notation};

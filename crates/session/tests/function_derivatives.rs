@@ -445,3 +445,130 @@ fn inputs_that_do_not_change() {
         check(&functions, "g(time, 0*n)", "2");
     }
 }
+
+/// Records of annotations hold the Reals of the original alone (12.7.1), by name; a record with all fields does as well.
+#[test]
+fn annotations_with_records() {
+    let functions = "record I Integer j; Real q; end I;
+      record R Real h; Integer k; I i; Real p[2]; end R;
+      record DI Real q; end DI;
+      record D Real p[2]; DI i; Real h; end D;
+      function f
+        input R r;
+        input Boolean c;
+        input Real y;
+        output Real z;
+      algorithm
+        z := r.h*r.i.q*y + r.k*r.p[2];
+        annotation(Inline = false, derivative = DF);
+      end f;
+      function of_reals
+        input R r;
+        input Boolean c;
+        input Real y;
+        input D d;
+        input Real dy;
+        output Real dz;
+      algorithm
+        dz := d.h*r.i.q*y + r.h*d.i.q*y + r.h*r.i.q*dy + r.k*d.p[2];
+      end of_reals;
+      function of_all
+        input R r;
+        input Boolean c;
+        input Real y;
+        input R d;
+        input Real dy;
+        output Real dz;
+      algorithm
+        dz := d.h*r.i.q*y + r.h*d.i.q*y + r.h*r.i.q*dy + r.k*d.p[2];
+      end of_all;";
+    for derivative in ["of_reals", "of_all"] {
+        let functions = functions.replace("DF", derivative);
+        check(&functions, "f(R(time, n, I(n, time^2), {1, 5*time}), n > 0, 1 + time)", "3*time^2 + 4*time^3 + 15");
+    }
+}
+
+/// What is a record in the derivative function too, alone and in arrays, with fields that are not Reals.
+#[test]
+fn annotations_with_records_as_results() {
+    let functions = "record R Integer k; Real h; Boolean b; Real p; end R;
+      record D Real h; Real p; end D;
+      function make
+        input Real h;
+        input Integer k;
+        output R r[2];
+        output Integer m;
+        output Real u;
+      algorithm
+        r := {R(k, h, true, h^2), R(2*k, 3*h, false, h^3)};
+        m := k;
+        u := 7*h;
+        annotation(Inline = false, derivative = make_der);
+      end make;
+      function make_der
+        input Real h;
+        input Integer k;
+        input Real dh;
+        output D d[2];
+        output Real du;
+      algorithm
+        d := {D(dh, 2*h*dh), D(3*dh, 3*h^2*dh)};
+        du := 7*dh;
+      end make_der;
+      function take
+        input R r[:];
+        output Real z;
+      algorithm
+        z := sum(r[i].k*r[i].p for i in 1:size(r, 1));
+        annotation(Inline = false, derivative = take_der);
+      end take;
+      function take_der
+        input R r[:];
+        input D d[:];
+        output Real dz;
+      algorithm
+        dz := sum(r[i].k*d[i].p for i in 1:size(r, 1));
+      end take_der;
+      function both
+        input Real h;
+        input Integer k;
+        output Real z;
+      protected
+        R r[2];
+        Integer m;
+        Real u;
+      algorithm
+        (r, m, u) := make(h, k);
+        z := take(r) + u;
+        annotation(Inline = false);
+      end both;";
+    check(functions, "both(time, n)", "6*time + 18*time^2 + 7");
+    check(functions, "take(make(time, n))", "6*time + 18*time^2");
+}
+
+/// An annotation whose function does not fit is not used; the derivative comes from the statements.
+#[test]
+fn annotations_that_do_not_fit() {
+    for wrong in [
+        "input Real x; input Real y; input Real dx; output Real dz; algorithm dz := dx*y;",
+        "input Real x; input Real dx; output Real dz; algorithm dz := dx;",
+        "input Real x; output Real dz; algorithm dz := 7;",
+        "input Real x; input Real y; input Integer dx; input Boolean dy; output Real dz; algorithm dz := 7;",
+        "input Real x; input Real y; input Real dx; input Real dy; output Boolean dz; algorithm dz := true;",
+        "input Real x; input Real y; input Real dx; input Real dy; output Real a; output Real b; algorithm a := 7; b := 8;",
+        "input Real y; input Real x; input Real dx; input Real dy; output Real dz; algorithm dz := 7;",
+        "input Real x; input Real y; input Real dx[2]; input Real dy; output Real dz; algorithm dz := 7;",
+    ] {
+        let functions = format!(
+            "function f input Real x; input Real y; output Real z; algorithm z := x^2*y;
+               annotation(Inline = false, derivative = df); end f;
+             function df {wrong} end df;"
+        );
+        check(&functions, "f(time, 3 + time)", "6*time + 3*time^2");
+    }
+    let functions = "function f input Real x; output Real z; output Real q; algorithm z := x^2; q := x;
+        annotation(Inline = false, derivative = df); end f;
+      function df input Real x; input Real dx; output Real dz; algorithm dz := 2*x*dx; end df;
+      function g input Real x; output Real q; protected Real z; algorithm (z, q) := f(x); end g;";
+    check(functions, "g(2*time)", "2 + 0*time");
+}

@@ -285,6 +285,16 @@ equation
   connect(load.n, ground.p);",
         ),
         (
+            "not symmetric",
+            "inner Gyrator.Mechanics3D.World world;
+  Gyrator.Mechanics3D.Joints.Spherical joint;
+  Gyrator.Mechanics3D.Parts.Rod rod(J = [1, 0.5, 0; 0, 1, 0; 0, 0, 1]);
+  Real balance = time;
+equation
+  connect(world.frame, joint.a);
+  connect(joint.b, rod.a);",
+        ),
+        (
             "connected but not equal",
             "Gyrator.Fluid.Basic.Ambient water;
   Gyrator.Fluid.Basic.Ambient air(redeclare package Medium = Gyrator.Fluid.Media.Air);
@@ -295,7 +305,58 @@ equation
   connect(pipe.b, air.port);",
         ),
     ];
-    for (reason, body) in cases {
+    let blocks = [
+        ("no broken line", "Tables.Table1D block(table = [0, 0; 2, 1; 1, 5], u = time)"),
+        ("no broken line", "Tables.Table1D block(table = [0, 7], u = time)"),
+        ("no broken line", "Tables.Table2D block(x1 = {1, 0}, u1 = time, u2 = time)"),
+        ("no broken line", "Tables.TimeTable block(table = [0, 1; 0, 2; 1, 3])"),
+        ("not in ascending order", "Sources.BooleanTable block(instants = {0.5, 0.3})"),
+        ("lower limit uMin", "Math.Limiter block(uMax = -1, uMin = 1, u = time)"),
+        ("lower limit uMin", "Math.DeadZone block(uMax = -1, uMin = 1, u = time)"),
+        ("lower limit low", "Logical.Hysteresis block(low = 1, high = -1, u = time)"),
+        ("higher degree", "Continuous.TransferFunction block(b = {1, 2, 3}, a = {1, 1}, u = time)"),
+        ("first coefficient", "Continuous.TransferFunction block(b = {1}, a = {0, 1, 1}, u = time)"),
+        ("time constant T", "Continuous.FirstOrder block(T = 0, u = time)"),
+        ("time constant T", "Continuous.PI block(T = -1, u = time)"),
+        ("time constant Ti", "Continuous.PID block(Ti = 0, u = time)"),
+        ("frequency w", "Continuous.SecondOrder block(w = 0, u = time)"),
+        ("distance of the pulses", "Sources.Pulse block(period = 0)"),
+        ("distance of the pulses", "Sources.BooleanPulse block(period = -1)"),
+        ("duration of the ramp", "Sources.Ramp block(duration = -1)"),
+        ("distance of the instants", "Discrete.Sampler block(period = 0, u = time)"),
+    ];
+    let taken_out = "Gyrator.Chemical.Substance a;
+  Gyrator.Chemical.MolarFlowSource drain(n_flow = -2);
+  Real balance = a.c;
+equation
+  connect(a.port, drain.port);";
+    let rotational = [
+        ("larger than z1", "Meshings.OuterInner part(z1 = 80, z2 = 60)"),
+        ("larger than zs", "Gears.StandardPlanetary part(zs = 80, zr = 60)"),
+        ("turns backward", "Vehicles.TorqueConverter part"),
+        ("efficiency eta2", "Gears.LossyGear part(eta2 = 0)"),
+    ];
+    let shafts = |part: &str| match part.split('.').next() {
+        Some("Meshings") => ["wheel1", "wheel2"],
+        Some("Gears") if part.contains("Planetary") => ["sun", "ring"],
+        _ => ["a", "b"],
+    };
+    let rotational = rotational.map(|(reason, part)| {
+        let [first, second] = shafts(part);
+        let text = format!(
+            "Gyrator.Rotational.{part};
+  Gyrator.Rotational.Basic.ConstantSpeed left(w = -20);
+  Gyrator.Rotational.Basic.Inertia right;
+  Real balance = right.w;
+equation
+  connect(left.flange, part.{first});
+  connect(part.{second}, right.a);"
+        );
+        (reason, text)
+    });
+    let blocks = blocks.map(|(reason, block)| (reason, format!("Gyrator.Blocks.{block};\n  Real balance = time;")));
+    let cases = cases.into_iter().map(|(reason, body)| (reason, body.to_owned())).chain(blocks).chain(rotational);
+    for (reason, body) in cases.chain([("than there is", taken_out.to_owned())]) {
         let text = format!("model M\n  {body}\n  annotation(experiment(StopTime = 3));\nend M;");
         let mut session = Session::new(Box::new(MemoryFiles::one("case.mo", text.as_str())));
         let said = run(&mut session, "M").map(|_| ()).expect_err(reason);

@@ -2,7 +2,7 @@
 //! changes any more (specification 8.5 and appendix B), with `reinit`, assertions and `terminate` on the way.
 
 use base::{Decimal, Diagnostic};
-use compile::{ActionSlots, Address};
+use compile::{ActionSlots, Address, Program};
 use dae::{Action, ActionKind, VarId, VariableType};
 
 use crate::clockwork::Clockwork;
@@ -434,7 +434,12 @@ fn assertion(machine: &mut Machine, action: &Action, slots: &ActionSlots, log: &
         return log.assertions.fails(program.model(), action, time, text);
     }
     let text = text()?;
-    let component = program.model().paths.text(action.origin.component);
+    Err(failed_assertion(machine, action, &text))
+}
+
+fn failed_assertion(machine: &Machine, action: &Action, text: &str) -> Trouble {
+    let time = machine.memory.time();
+    let component = machine.program.model().paths.text(action.origin.component);
     let mut diagnostic =
         Diagnostic::error("assertion", format!("{text} (an assertion fails at time {})", Decimal(time))).names_time();
     if let Some(span) = action.origin.span {
@@ -443,7 +448,39 @@ fn assertion(machine: &mut Machine, action: &Action, slots: &ActionSlots, log: &
     if !component.is_empty() {
         diagnostic = diagnostic.in_component(component);
     }
-    Err(Trouble::Model(Box::new(diagnostic)))
+    Trouble::Model(Box::new(diagnostic))
+}
+
+/// The first assertion about parameters alone that does not hold. Where a model cannot be initialised, that is the reason.
+pub fn forbidden_parameters(machine: &mut Machine) -> Option<Trouble> {
+    let program = machine.program.clone();
+    let model = program.model();
+    for action in &model.actions {
+        let ActionKind::Assert { holds, message, warning: false } = action.kind else { continue };
+        let read: Vec<_> = action.condition.into_iter().chain([holds]).collect();
+        if !reads_parameters_alone(&program, &model.exprs.dependencies(&read)) {
+            continue;
+        }
+        let values = program.evaluate(&read, &mut machine.memory).unwrap_or_default();
+        let is_active = action.condition.is_none() || values.first() == Some(&1.0);
+        if is_active && values.len() == read.len() && values.last() == Some(&0.0) {
+            let text = program.text(message, &mut machine.memory).ok()?;
+            return Some(failed_assertion(machine, action, &text));
+        }
+    }
+    None
+}
+
+/// Whether all that is read is known before the initial problem is solved.
+fn reads_parameters_alone(program: &Program, read: &dae::Dependencies) -> bool {
+    let model = program.model();
+    let is_known = |&variable: &VarId| {
+        let is_free = |fixed| model.exprs.as_boolean(fixed) == Some(false);
+        matches!(program.schedule.roles[variable], transform::Role::Parameter | transform::Role::Constant)
+            && !model.variables[variable].attributes.fixed.is_some_and(is_free)
+    };
+    let others = [&read.derivatives, &read.pre, &read.previous];
+    !read.time && others.iter().all(|others| others.is_empty()) && read.variables.iter().all(is_known)
 }
 
 pub fn is_discrete(machine: &Machine, names: &Names, slot: Address) -> bool {

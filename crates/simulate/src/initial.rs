@@ -16,6 +16,17 @@ use crate::{resting, sensitivities};
 pub fn initialise(
     machine: &mut Machine,
     names: &Names,
+    span: (f64, f64),
+    log: &mut Journal,
+) -> Result<(Clockwork, Aftermath), Trouble> {
+    // Parameters that an assertion forbids are the reason for whatever else goes wrong.
+    first_point(machine, names, span, log)
+        .map_err(|trouble| events::forbidden_parameters(machine).unwrap_or(trouble))
+}
+
+fn first_point(
+    machine: &mut Machine,
+    names: &Names,
     (time, stop): (f64, f64),
     log: &mut Journal,
 ) -> Result<(Clockwork, Aftermath), Trouble> {

@@ -1,7 +1,7 @@
 //! Values outside of `min` and `max` (specification 4.9.1): each variable is reported once, with the time and in the unit that
 //! its users read. A model may still be right, so it is a warning and the run goes on.
 
-use base::Diagnostic;
+use base::{Decimal, Diagnostic};
 use compile::{Address, Memory, Program};
 use dae::{ExprId, Model, Node, VarId, Variability, VariableType};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -81,8 +81,12 @@ impl Limits {
     /// Looks at the values in memory.
     pub fn check(&mut self, machine: &Machine) {
         let Self { watched, broken } = self;
+        let variables = &machine.program.model().variables;
         watched.retain(|&Watched { variable, low, high, slack }| {
             let value = machine.value(variable);
+            // A parameter that is zero has no error.
+            let is_exact = value == 0.0 && variables[variable].variability <= Variability::Parameter;
+            let slack = if is_exact { 0.0 } else { slack };
             let inside = !(value < low - slack || value > high + slack);
             if !inside {
                 let bound = if value < low { low } else { high };
@@ -111,12 +115,12 @@ impl Broken {
         let text = |name: Option<base::Name>| name.map_or("", |name| name.as_str());
         let (unit, display) = (text(declared.attributes.unit), text(declared.attributes.display_unit));
         let (unit, conversion) = units::display(unit, display);
-        let shown = |value: f64| format!("{} {unit}", rounded(conversion.apply(value))).trim_end().to_owned();
+        let shown = |value: f64| format!("{} {unit}", Decimal(rounded(conversion.apply(value)))).trim_end().to_owned();
         let (side, limit) = if self.value < self.bound { ("below", "min") } else { ("above", "max") };
         let name = model.variable_name(self.variable);
         let when = match declared.variability {
             Variability::Constant | Variability::Parameter => String::new(),
-            _ => format!(" at time {}", rounded(self.time)),
+            _ => format!(" at time {}", Decimal(rounded(self.time))),
         };
         let message = format!("`{name}` is {}{when}, {side} its {limit} {}", shown(self.value), shown(self.bound));
         let component = model.paths.parent(declared.path).map(|parent| model.paths.text(parent)).unwrap_or_default();

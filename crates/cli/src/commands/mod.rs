@@ -13,6 +13,7 @@ pub mod explain;
 pub mod flatten;
 pub mod install;
 pub mod libraries;
+pub mod library;
 pub mod linearize;
 pub mod plot;
 pub mod simulate;

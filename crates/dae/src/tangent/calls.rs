@@ -3,8 +3,8 @@
 //! The derivative of a function as a value is its tangent: it takes the inputs that are still open, then the derivatives of those
 //! of them that have one.
 
-use super::{Made, TangentBuilder, contains_reals, has_derivative};
-use crate::differentiate::{annotated, is_record_constructor, real_inputs};
+use super::{Made, TangentBuilder, contains_reals, has_derivative, real_inputs};
+use crate::differentiate::is_record_constructor;
 use crate::function::{Body, Expr, FunctionId, FunctionType, LocalId, Type};
 
 /// The function to call for a derivative, its arguments, and the inputs whose derivatives are among them.
@@ -60,7 +60,7 @@ impl TangentBuilder<'_> {
             return Ok(None);
         }
         let is_constant = |input: u32| derivatives.get(input as usize).is_none_or(is_zero);
-        let (target, inputs) = match annotated(self.functions, id, is_constant) {
+        let (target, inputs) = match self.differentiator.annotated(self.functions, id, is_constant) {
             Some(found) => found,
             None => {
                 let constant: Vec<usize> = (0..derivatives.len()).filter(|&k| is_zero(&derivatives[k])).collect();

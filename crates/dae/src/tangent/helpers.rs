@@ -12,6 +12,9 @@ use crate::function::{
     RecordType, ReductionOp, Statement, StatementKind, Subscript, Target, Type,
 };
 
+/// A record and that of its derivative.
+type RecordPair = (Arc<RecordType>, Arc<RecordType>);
+
 /// What has been made, each once.
 #[derive(Clone, Default)]
 pub struct Helpers {
@@ -23,50 +26,58 @@ pub struct Helpers {
     /// A function with some of its inputs left to their defaults.
     narrowed: Vec<((FunctionId, Vec<u32>), FunctionId)>,
     sites: Vec<(CallSite, FunctionId)>,
+    /// Functions around the derivative functions of annotations, by the function and its derivative.
+    pub(super) whole_records: Vec<((FunctionId, FunctionId), FunctionId)>,
+    pub(super) reductions: Vec<(RecordPair, FunctionId)>,
+    pub(super) completions: Vec<(RecordPair, FunctionId)>,
 }
 
-fn known<K: PartialEq>(made: &[(K, FunctionId)], key: &K) -> Option<FunctionId> {
+pub(super) fn known<K: PartialEq>(made: &[(K, FunctionId)], key: &K) -> Option<FunctionId> {
     made.iter().find(|(other, _)| other == key).map(|(_, id)| *id)
 }
 
 /// A function in the making.
-struct Draft {
-    locals: IdVec<LocalId, Local>,
-    inputs: Vec<LocalId>,
-    outputs: Vec<LocalId>,
+pub(super) struct Draft {
+    pub(super) locals: IdVec<LocalId, Local>,
+    pub(super) inputs: Vec<LocalId>,
+    pub(super) outputs: Vec<LocalId>,
     span: Span,
 }
 
 impl Draft {
-    fn new(span: Span) -> Self {
-        Self { locals: IdVec::new(), inputs: Vec::new(), outputs: Vec::new(), span }
+    pub(super) fn new(span: Span) -> Self {
+        Self::with_locals(IdVec::new(), span)
     }
 
-    fn local(&mut self, name: &str, ty: Type, sizes: Vec<Option<Expr>>) -> LocalId {
+    pub(super) fn with_locals(locals: IdVec<LocalId, Local>, span: Span) -> Self {
+        Self { locals, inputs: Vec::new(), outputs: Vec::new(), span }
+    }
+
+    pub(super) fn local(&mut self, name: &str, ty: Type, sizes: Vec<Option<Expr>>) -> LocalId {
         self.locals.push(Local { name: Name::new(name), ty, sizes, default: None, span: self.span })
     }
 
-    fn input(&mut self, name: &str, ty: Type, sizes: Vec<Option<Expr>>) -> LocalId {
+    pub(super) fn input(&mut self, name: &str, ty: Type, sizes: Vec<Option<Expr>>) -> LocalId {
         let local = self.local(name, ty, sizes);
         self.inputs.push(local);
         local
     }
 
-    fn output(&mut self, name: &str, ty: Type, sizes: Vec<Option<Expr>>) -> LocalId {
+    pub(super) fn output(&mut self, name: &str, ty: Type, sizes: Vec<Option<Expr>>) -> LocalId {
         let local = self.local(name, ty, sizes);
         self.outputs.push(local);
         local
     }
 
-    fn statement(&self, kind: StatementKind) -> Statement {
+    pub(super) fn statement(&self, kind: StatementKind) -> Statement {
         Statement { kind, span: self.span }
     }
 
-    fn assign(&self, local: LocalId, value: Expr) -> Statement {
+    pub(super) fn assign(&self, local: LocalId, value: Expr) -> Statement {
         self.statement(StatementKind::Assign(Target { local, steps: Vec::new() }, value))
     }
 
-    fn finish(self, functions: &mut Functions, name: &str, body: Vec<Statement>) -> FunctionId {
+    pub(super) fn finish(self, functions: &mut Functions, name: &str, body: Vec<Statement>) -> FunctionId {
         functions.push(Arc::new(Function {
             name: Name::new(name),
             inputs: self.inputs,
@@ -82,7 +93,7 @@ impl Draft {
     }
 }
 
-fn boxed(local: LocalId) -> Box<Expr> {
+pub(super) fn boxed(local: LocalId) -> Box<Expr> {
     Box::new(Expr::Local(local))
 }
 

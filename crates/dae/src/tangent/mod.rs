@@ -5,6 +5,7 @@
 //! outputs are the derivatives of the outputs that hold Reals. A record's derivative has the same type; its fields that
 //! are not Reals repeat the original's. An input that is a function has a derivative too: the tangent of what is passed.
 
+mod annotation;
 mod calls;
 mod expressions;
 mod helpers;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 
 use base::{Id, Name};
 
+pub use self::annotation::{misfit, real_inputs};
 pub use self::helpers::Helpers;
 use self::helpers::{size, up_to};
 pub use self::iteration::iteration;

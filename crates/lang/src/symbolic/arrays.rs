@@ -106,7 +106,7 @@ fn scalar_product(exprs: &mut Exprs, terms: &[(ExprId, ExprId)]) -> ExprId {
 
 fn sum(exprs: &mut Exprs, terms: &[ExprId]) -> ExprId {
     let mut terms = terms.iter();
-    let Some(&first) = terms.next() else { return exprs.intern(Node::Real(0.0)) };
+    let Some(&first) = terms.next() else { return exprs.intern(Node::Integer(0)) };
     terms.fold(first, |total, &term| exprs.add(total, term))
 }
 

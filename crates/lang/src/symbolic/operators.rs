@@ -28,9 +28,7 @@ impl Expander<'_> {
         let span = whole.span;
         match operator {
             Operator::NoEvent => {
-                let outer = std::mem::replace(&mut self.events, Events::None);
-                let value = self.expand(&arguments[0]);
-                self.events = outer;
+                let value = self.expand_without_events(&arguments[0]);
                 if let Ok(value) = &value
                     && !matches!(whole.ty.base, Base::Real)
                     && self.function.is_none()
@@ -369,6 +367,13 @@ impl Expander<'_> {
         let zero = self.exprs().real(0.0);
         let into = self.exprs().compare(CompareOp::Greater, events, flow, zero);
         Ok(self.exprs().if_(into, inside, id))
+    }
+
+    fn expand_without_events(&mut self, expr: &Expr) -> Outcome<Symbolic> {
+        let outer = std::mem::replace(&mut self.events, Events::None);
+        let value = self.expand(expr);
+        self.events = outer;
+        value
     }
 
     /// The product of vectors and matrices of records.

@@ -31,6 +31,7 @@ package Bases "What blocks have in common"
     parameter Units.Time startTime = 0 "First instant";
     Boolean now "Whether this is such an instant";
   equation
+    assert(period > 0, "The distance of the instants, period, is not positive");
     now = sample(startTime, period);
   end Sampled;
 

@@ -20,11 +20,12 @@ package Continuous "Linear systems and controllers in continuous time"
   block Derivative "Derivative, smoothed so that it exists"
     extends Bases.OneInput;
     parameter Units.Time k = 1 "Gain";
-    parameter Units.Time T(min = 1e-60) = 0.01 "Time constant of the smoothing";
+    parameter Units.Time T(min = 0) = 0.01 "Time constant of the smoothing";
     Real x "Smoothed input";
   initial equation
     x = u;
   equation
+    assert(T > 0, "The time constant T is not positive");
     T*der(x) = u - x;
     y = k*(u - x)/T;
     annotation(Icon(graphics = {Line(points = {{-80, 80}, {-80, -60}, {80, -60}}, color = {0, 0, 0}),
@@ -37,11 +38,12 @@ package Continuous "Linear systems and controllers in continuous time"
   block FirstOrder "First order lag"
     extends Bases.OneInput;
     parameter Real k = 1 "Gain";
-    parameter Units.Time T(min = 1e-60) = 1 "Time constant";
+    parameter Units.Time T(min = 0) = 1 "Time constant";
     parameter Real y0 = 0 "Value at the start";
   initial equation
     y = y0;
   equation
+    assert(T > 0, "The time constant T is not positive");
     T*der(y) = k*u - y;
     annotation(Icon(graphics = {Line(points = {{-80, 80}, {-80, -60}, {80, -60}}, color = {0, 0, 0}),
         Line(points = {{-80, -60}, {-50, -5}, {-20, 30}, {10, 50}, {80, 60}}, color = {0, 0, 127}),
@@ -54,13 +56,14 @@ package Continuous "Linear systems and controllers in continuous time"
   block SecondOrder "Oscillation"
     extends Bases.OneInput;
     parameter Real k = 1 "Gain";
-    parameter Units.AngularVelocity w(min = 1e-60) = 1 "Angular frequency without damping";
+    parameter Units.AngularVelocity w(min = 0) = 1 "Angular frequency without damping";
     parameter Real D = 0.5 "Damping, 1 in the aperiodic limit";
     Real yd "Derivative of the output";
   initial equation
     y = 0;
     yd = 0;
   equation
+    assert(w > 0, "The angular frequency w is not positive");
     der(y) = yd;
     der(yd) = w^2*(k*u - y) - 2*D*w*yd;
     annotation(Icon(graphics = {Line(points = {{-80, 80}, {-80, -60}, {80, -60}}, color = {0, 0, 0}),
@@ -73,11 +76,12 @@ package Continuous "Linear systems and controllers in continuous time"
   block PI "Proportional and integral controller"
     extends Bases.OneInput;
     parameter Real k = 1 "Gain";
-    parameter Units.Time T(min = 1e-60) = 1 "Time constant of the integral part";
+    parameter Units.Time T(min = 0) = 1 "Time constant of the integral part";
     Real x "Integral part";
   initial equation
     x = 0;
   equation
+    assert(T > 0, "The time constant T is not positive");
     T*der(x) = u;
     y = k*(u + x);
     annotation(Icon(graphics = {Text(extent = {{-60, 60}, {60, -60}}, textString = "PI")}),
@@ -89,15 +93,17 @@ package Continuous "Linear systems and controllers in continuous time"
   block PID "Proportional, integral and derivative controller"
     extends Bases.OneInput;
     parameter Real k = 1 "Gain";
-    parameter Units.Time Ti(min = 1e-60) = 1 "Time constant of the integral part";
+    parameter Units.Time Ti(min = 0) = 1 "Time constant of the integral part";
     parameter Units.Time Td(min = 0) = 0.1 "Time constant of the derivative part";
-    parameter Real N(min = 1e-60) = 10 "The derivative is smoothed with Td/N";
+    parameter Real N(min = 0) = 10 "The derivative is smoothed with Td/N";
     Real x "Integral part";
     Real d "Smoothed input";
   initial equation
     x = 0;
     d = u;
   equation
+    assert(Ti > 0, "The time constant Ti is not positive");
+    assert(N > 0, "N is not positive: the derivative is smoothed with Td/N");
     Ti*der(x) = u;
     Td/N*der(d) = u - d;
     y = k*(u + x + N*(u - d));
@@ -131,17 +137,38 @@ package Continuous "Linear systems and controllers in continuous time"
 </html>"));
   end StateSpace;
 
+  function numerator "Numerator of a transfer function, as long as the denominator"
+    input Real b[:] "Coefficients of the numerator, highest power first";
+    input Real a[:] "Coefficients of the denominator, highest power first";
+    output Real bb[max(1, size(a, 1))] "Coefficients of the numerator, zeros first";
+  protected
+    Integer missing = size(bb, 1) - size(b, 1) "Number of the zeros";
+  algorithm
+    assert(size(a, 1) >= 1, "The denominator a has no coefficients");
+    assert(a[1] <> 0, "The first coefficient of the denominator a is zero");
+    assert(missing >= 0, "The numerator b has a higher degree than the denominator a");
+    bb := zeros(size(bb, 1));
+    for k in 1:size(b, 1) loop
+      bb[missing + k] := b[k];
+    end for;
+    annotation(Documentation(info = "<html>
+<p>Refuses transfer functions whose numerator has a higher degree, and denominators that begin with zero.</p>
+</html>"));
+  end numerator;
+
   block TransferFunction "Linear system by its transfer function"
     extends Bases.OneInput;
     parameter Real b[:] = {1} "Coefficients of the numerator, highest power first";
     parameter Real a[:] = {1, 1} "Coefficients of the denominator, highest power first";
-    final parameter Integer n = size(a, 1) - 1 "Order";
-    final parameter Real bb[n + 1] = cat(1, zeros(n + 1 - size(b, 1)), b) "Numerator, as long as the denominator";
+    final parameter Integer n = max(0, size(a, 1) - 1) "Order";
+    final parameter Real bb[n + 1] = numerator(b, a) "Numerator, as long as the denominator";
     Real x[n] "States, in the form of a controller";
   initial equation
     x = zeros(n);
   equation
-    der(x[1]) = (u - a[2:n + 1]*x)/a[1];
+    for k in 1:min(n, 1) loop
+      der(x[k]) = (u - a[2:n + 1]*x)/a[1];
+    end for;
     for k in 2:n loop
       der(x[k]) = x[k - 1];
     end for;
@@ -150,7 +177,7 @@ package Continuous "Linear systems and controllers in continuous time"
         Line(points = {{-70, 0}, {70, 0}}, color = {0, 0, 127}),
         Text(extent = {{-80, -10}, {80, -80}}, textString = "a(s)")}),
       Documentation(info = "<html>
-<p>Transfer function <i>b</i>(<i>s</i>)/<i>a</i>(<i>s</i>); the numerator has no higher degree than the denominator, which is at least one.</p>
+<p>Transfer function <i>b</i>(<i>s</i>)/<i>a</i>(<i>s</i>); the numerator has no higher degree than the denominator. One of degree zero is a gain.</p>
 </html>"));
   end TransferFunction;
 end Continuous;

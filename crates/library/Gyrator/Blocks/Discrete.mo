@@ -37,9 +37,10 @@ package Discrete "Sampled systems: values change at regular instants only"
   block SampledPI "Sampled proportional and integral controller"
     extends Bases.Sampled;
     parameter Real k = 1 "Gain";
-    parameter Units.Time T(min = 1e-60) = 1 "Time constant of the integral part";
+    parameter Units.Time T(min = 0) = 1 "Time constant of the integral part";
     Real x(start = 0, fixed = true) "Integral part";
   equation
+    assert(T > 0, "The time constant T is not positive");
     when now then
       x = pre(x) + period/T*u;
       y = k*(u + x);

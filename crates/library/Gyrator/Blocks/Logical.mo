@@ -55,6 +55,7 @@ package Logical "Logical blocks: combinations, comparisons, memory"
   initial equation
     pre(y) = startValue;
   equation
+    assert(low <= high, "The lower limit low is above the upper limit high");
     y = u > high or pre(y) and u >= low;
     annotation(Icon(graphics = {Line(points = {{-80, -60}, {30, -60}, {30, 60}, {80, 60}}, color = {0, 0, 127}),
         Line(points = {{-30, -60}, {-30, 60}, {30, 60}}, color = {0, 0, 127})}),

@@ -76,6 +76,7 @@ package Math "Sums, products, limits"
     parameter Real uMax = 1 "Upper limit";
     parameter Real uMin = -uMax "Lower limit";
   equation
+    assert(uMin <= uMax, "The lower limit uMin is above the upper limit uMax");
     y = if u > uMax then uMax else if u < uMin then uMin else u;
     annotation(Icon(graphics = {Line(points = {{-80, -60}, {-40, -60}, {40, 60}, {80, 60}}, color = {0, 0, 127}),
         Text(extent = {{-150, -110}, {150, -140}}, textString = "%uMax")}),
@@ -89,6 +90,7 @@ package Math "Sums, products, limits"
     parameter Real uMax = 1 "Upper limit";
     parameter Real uMin = -uMax "Lower limit";
   equation
+    assert(uMin <= uMax, "The lower limit uMin is above the upper limit uMax");
     y = if u > uMax then u - uMax else if u < uMin then u - uMin else 0;
     annotation(Icon(graphics = {Line(points = {{-80, -60}, {-30, 0}, {30, 0}, {80, 60}}, color = {0, 0, 127})}),
       Documentation(info = "<html>

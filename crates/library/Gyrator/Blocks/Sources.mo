@@ -30,10 +30,11 @@ package Sources "Signals that are functions of time"
   block Ramp "Ramp"
     extends Bases.Source;
     parameter Real height = 1 "Height of the ramp";
-    parameter Units.Time duration(min = 1e-60) = 1 "Duration of the ramp";
+    parameter Units.Time duration(min = 0) = 1 "Duration of the ramp";
     parameter Real offset = 0 "Value before the ramp";
     parameter Units.Time startTime = 0 "Where the ramp begins";
   equation
+    assert(duration >= 0, "The duration of the ramp is negative");
     y = offset + (if time < startTime then 0 else if time < startTime + duration then height*(time - startTime)/duration else height);
     annotation(Icon(graphics = {Line(points = {{-80, -60}, {-30, -60}, {30, 60}, {80, 60}}, color = {0, 0, 127})}),
       Documentation(info = "<html>
@@ -58,11 +59,12 @@ package Sources "Signals that are functions of time"
   block Pulse "Rectangular pulses"
     extends Bases.Source;
     parameter Real amplitude = 1 "Height of the pulses";
-    parameter Units.Time period(min = 1e-60) = 1 "Distance of the pulses";
+    parameter Units.Time period(min = 0) = 1 "Distance of the pulses";
     parameter Real width(min = 0, max = 1) = 0.5 "Part of the period that a pulse takes";
     parameter Real offset = 0 "Value between the pulses";
     parameter Units.Time startTime = 0 "Where the first pulse begins";
   equation
+    assert(period > 0, "The distance of the pulses, period, is not positive");
     y = offset + (if time >= startTime and mod(time - startTime, period) < width*period then amplitude else 0);
     annotation(Icon(graphics = {Line(points = {{-80, -60}, {-60, -60}, {-60, 60}, {-20, 60}, {-20, -60}, {20, -60}, {20, 60}, {60, 60}, {60, -60}, {80, -60}}, color = {0, 0, 127})}),
       Documentation(info = "<html>
@@ -84,11 +86,12 @@ package Sources "Signals that are functions of time"
 
   block BooleanPulse "Logical pulses"
     extends Bases.Frame;
-    parameter Units.Time period(min = 1e-60) = 1 "Distance of the pulses";
+    parameter Units.Time period(min = 0) = 1 "Distance of the pulses";
     parameter Real width(min = 0, max = 1) = 0.5 "Part of the period that a pulse takes";
     parameter Units.Time startTime = 0 "Where the first pulse begins";
     Interfaces.BooleanOutput y "Output" annotation(Placement(transformation(extent = {{100, -10}, {120, 10}})));
   equation
+    assert(period > 0, "The distance of the pulses, period, is not positive");
     y = time >= startTime and mod(time - startTime, period) < width*period;
     annotation(Icon(graphics = {Line(points = {{-80, -60}, {-60, -60}, {-60, 60}, {-20, 60}, {-20, -60}, {20, -60}, {20, 60}, {60, 60}, {60, -60}, {80, -60}}, color = {255, 0, 255})}),
       Documentation(info = "<html>
@@ -104,6 +107,7 @@ package Sources "Signals that are functions of time"
   protected
     Integer passed "Number of instants that are over";
   equation
+    assert(Tables.isAscending(instants), "The instants are not in ascending order");
     passed = sum({if time >= instants[k] then 1 else 0 for k in 1:size(instants, 1)});
     y = if mod(passed, 2) == 0 then startValue else not startValue;
     annotation(Icon(graphics = {Line(points = {{-80, -60}, {-50, -60}, {-50, 60}, {0, 60}, {0, -60}, {20, -60}, {20, 60}, {80, 60}}, color = {255, 0, 255})}),

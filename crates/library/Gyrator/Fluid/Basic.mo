@@ -74,10 +74,12 @@ package Basic "Ambient, pipes, valves, pumps"
 
   model TurbulentPipe "Pipe with turbulent flow"
     extends Adiabatic;
-    parameter Units.MassFlow mNominal(min = 1e-60) = 1 "Mass flow at the pressure loss dpNominal";
-    parameter Units.PressureDifference dpNominal(min = 1e-60) = 1e4 "Pressure loss at the mass flow mNominal";
-    parameter Units.PressureDifference dpSmall(min = 1e-60) = 1 "Below this pressure loss the flow becomes laminar";
+    parameter Units.MassFlow mNominal(min = 0) = 1 "Mass flow at the pressure loss dpNominal";
+    parameter Units.PressureDifference dpNominal(min = 0) = 1e4 "Pressure loss at the mass flow mNominal";
+    parameter Units.PressureDifference dpSmall(min = 0) = 1 "Below this pressure loss the flow becomes laminar";
   equation
+    assert(mNominal > 0 and dpNominal > 0, "The mass flow mNominal and the pressure loss dpNominal are not both positive");
+    assert(dpSmall > 0, "The pressure loss dpSmall is not positive");
     m_flow = mNominal*dp/(sqrt(dpNominal)*(dp^2 + dpSmall^2)^0.25);
     annotation(Icon(graphics = {Rectangle(extent = {{-90, 30}, {90, -30}}, lineColor = {0, 127, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid),
         Line(points = {{-60, 0}, {-40, 15}, {-20, -15}, {0, 15}, {20, -15}, {40, 15}, {60, 0}}, color = {0, 127, 255})}),
@@ -88,28 +90,31 @@ package Basic "Ambient, pipes, valves, pumps"
 
   model Valve "Turbulent resistance that a signal opens"
     extends Adiabatic annotation(IconMap(primitivesVisible = false));
-    parameter Units.MassFlow mNominal(min = 1e-60) = 1 "Mass flow of the open valve at the pressure loss dpNominal";
-    parameter Units.PressureDifference dpNominal(min = 1e-60) = 1e4 "Pressure loss at the mass flow mNominal";
-    parameter Units.PressureDifference dpSmall(min = 1e-60) = 1 "Below this pressure loss the flow becomes laminar";
+    parameter Units.MassFlow mNominal(min = 0) = 1 "Mass flow of the open valve at the pressure loss dpNominal";
+    parameter Units.PressureDifference dpNominal(min = 0) = 1e4 "Pressure loss at the mass flow mNominal";
+    parameter Units.PressureDifference dpSmall(min = 0) = 1 "Below this pressure loss the flow becomes laminar";
     Interfaces.RealInput opening "Opening, from 0 to 1" annotation(Placement(transformation(origin = {0, 110}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
   equation
-    m_flow = opening*mNominal*dp/(sqrt(dpNominal)*(dp^2 + dpSmall^2)^0.25);
+    assert(mNominal > 0 and dpNominal > 0, "The mass flow mNominal and the pressure loss dpNominal are not both positive");
+    assert(dpSmall > 0, "The pressure loss dpSmall is not positive");
+    m_flow = noEvent(max(opening, 0))*mNominal*dp/(sqrt(dpNominal)*(dp^2 + dpSmall^2)^0.25);
     annotation(Icon(graphics = {Text(extent = {{-150, -100}, {150, -140}}, textString = "%name", textColor = {0, 0, 255}),
         Polygon(points = {{-80, 50}, {0, 0}, {-80, -50}}, lineColor = {0, 127, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid),
         Polygon(points = {{80, 50}, {0, 0}, {80, -50}}, lineColor = {0, 127, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid),
         Line(points = {{0, 90}, {0, 0}}, color = {0, 0, 127})}),
       Documentation(info = "<html>
-<p>The flow of a turbulent resistance times the opening.</p>
+<p>The flow of a turbulent resistance times the opening. Below zero the valve stays closed.</p>
 </html>"));
   end Valve;
 
   model Pump "Pump whose pressure falls with the square of the mass flow"
     extends TwoPorts;
     parameter Units.PressureDifference dp0 = 1e5 "Pressure difference without flow";
-    parameter Units.MassFlow m0(min = 1e-60) = 1 "Mass flow without pressure difference";
+    parameter Units.MassFlow m0(min = 0) = 1 "Mass flow without pressure difference";
     parameter Units.Density d = 998 "Density for the work of the pump";
     Units.Power work "Power of the shaft";
   equation
+    assert(m0 > 0, "The mass flow m0 is not positive");
     -dp = dp0*(1 - m_flow*abs(m_flow)/m0^2);
     work = -dp*m_flow/d;
     b.h_outflow = inStream(a.h_outflow) - dp/d;

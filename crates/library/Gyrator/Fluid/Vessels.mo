@@ -25,7 +25,7 @@ package Vessels "Volumes that store mass and energy"
     m = V*d;
     U = m*h - p*V;
     der(m) = a.m_flow + b.m_flow;
-    der(U) = a.m_flow*actualStream(a.h_outflow) + b.m_flow*actualStream(b.h_outflow) + heat.Q_flow;
+    der(U) = noEvent(a.m_flow*actualStream(a.h_outflow) + b.m_flow*actualStream(b.h_outflow)) + heat.Q_flow;
     a.p = p;
     b.p = p;
     a.h_outflow = h;
@@ -63,7 +63,7 @@ package Vessels "Volumes that store mass and energy"
     h = Medium.enthalpy(pAmbient, T);
     H = m*h;
     der(m) = port.m_flow;
-    m*der(h) = port.m_flow*(actualStream(port.h_outflow) - h);
+    m*der(h) = noEvent(port.m_flow*(actualStream(port.h_outflow) - h));
     port.p = pAmbient + d*Units.standardGravity*level;
     assert(level > 0, "The tank is empty");
     port.h_outflow = h;

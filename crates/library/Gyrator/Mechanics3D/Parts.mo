@@ -62,6 +62,8 @@ package Parts "Bodies and rigid connections"
     w = frame.R.w;
     z = der(w);
     frame.f = m*(acceleration + cross(z, rc) + cross(w, cross(w, rc)));
+    assert(max(abs(J - transpose(J))) <= 1e-9*sum(abs(J)), "The tensor of inertia J is not symmetric");
+    assert(min({J[k, k] for k in 1:3}) >= 0, "The tensor of inertia J has a negative moment");
     frame.t = J*z + cross(w, J*w) + cross(rc, frame.f);
     vc = frame.R.T*v + cross(w, rc);
     kinetic = (m*(vc*vc) + w*J*w)/2;

@@ -87,7 +87,7 @@ package Basic "Inertias, springs, dampers, backlash, housing, torques"
   equation
     w = der(phi);
     deflection = if phi > play/2 then phi - play/2 else if phi < -play/2 then phi + play/2 else 0;
-    tau = if phi > play/2 or phi < -play/2 then c*deflection + d*w else 0;
+    tau = if phi > play/2 then noEvent(max(0, c*deflection + d*w)) else if phi < -play/2 then noEvent(min(0, c*deflection + d*w)) else 0;
     annotation(Icon(graphics = {Line(points = {{-100, 0}, {-20, 0}}, color = {0, 0, 0}),
         Line(points = {{100, 0}, {60, 0}, {60, 40}, {-60, 40}, {-60, 20}}, color = {0, 0, 0}),
         Line(points = {{60, 0}, {60, -40}, {-60, -40}, {-60, -20}}, color = {0, 0, 0}),
@@ -95,7 +95,7 @@ package Basic "Inertias, springs, dampers, backlash, housing, torques"
         Text(extent = {{-150, -110}, {150, -140}}, textString = "play = %play")}),
       Documentation(info = "<html>
 <p>With <i>b</i> half of the play: <i>&tau;</i> = <i>c</i> (<i>&phi;</i> &minus; <i>b</i>) for <i>&phi;</i> &gt; <i>b</i>, <i>c</i> (<i>&phi;</i> + <i>b</i>) for <i>&phi;</i> &lt; &minus;<i>b</i>, and 0 in between, with the torque <i>d &omega;</i>
-in addition while a stop is touched. <code>Ideal.Backlash</code> has rigid stops.</p>
+in addition while a stop is touched. A stop presses and does not pull: where the damping would outweigh the spring, <i>&tau;</i> = 0. <code>Ideal.Backlash</code> has rigid stops.</p>
 </html>"));
   end ElasticBacklash;
 

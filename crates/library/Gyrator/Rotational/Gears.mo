@@ -26,6 +26,7 @@ package Gears "Gears: without loss, by their ratios and numbers of teeth; with m
     Interfaces.Flange carrier "Carrier of the planets" annotation(Placement(transformation(extent = {{-110, 50}, {-90, 70}})));
     Interfaces.Flange ring "Ring" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
   equation
+    assert(zr > zs, "The ring has no more teeth than the sun: zr has to be larger than zs");
     (1 + i0)*carrier.phi = sun.phi + i0*ring.phi;
     ring.tau = i0*sun.tau;
     carrier.tau = -(1 + i0)*sun.tau;
@@ -79,6 +80,7 @@ package Gears "Gears: without loss, by their ratios and numbers of teeth; with m
     a.phi = ratio*b.phi;
     w = der(a.phi);
     0 = ratio*(a.tau - tau) + b.tau;
+    assert(eta2 > 0, "The efficiency eta2 is not positive: a gear that locks itself has a small one");
     isPositive = a.tau > 0;
     pushing = (1 - eta1)*a.tau;
     pulling = (1 - 1/eta2)*a.tau;

@@ -37,6 +37,7 @@ package Meshings "Pairs of wheels on a carrier, of which every planetary gear ca
     Interfaces.Flange wheel1 "Outer wheel" annotation(Placement(transformation(extent = {{-110, -10}, {-90, 10}})));
     Interfaces.Flange wheel2 "Ring" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
   equation
+    assert(z2 > z1, "The ring has no more teeth than the wheel inside of it: z2 has to be larger than z1");
     carrier.phi = i2*wheel2.phi - i1*wheel1.phi;
     wheel1.tau = i1*carrier.tau;
     0 = i2*carrier.tau + wheel2.tau;

@@ -43,10 +43,13 @@ package Vehicles "Engine, torque converter and vehicle around a gearbox"
     Real mu "Torque of the turbine by that of the pump";
     Real load "Torque of the pump by that at rest of the turbine";
     Units.Power loss "Power that heats the oil";
+  protected
+    constant Units.AngularVelocity wSmall = 1e-3 "Below this speed the pump counts as resting";
   equation
     wPump = der(a.phi);
     wTurbine = der(b.phi);
-    nu = wTurbine/wPump;
+    assert(wPump > -wSmall, "The pump of the torque converter turns backward");
+    nu = wTurbine/noEvent(max(wPump, wSmall));
     mu = smooth(0, noEvent(if nu < nuCoupling then muStall - (muStall - 1)*nu/nuCoupling else 1));
     load = smooth(0, noEvent(if nu < nuCoupling then 1 - 0.3*nu/nuCoupling else 0.7*(1 - nu)/(1 - nuCoupling)));
     a.tau = lambda*load*wPump^2;
@@ -58,7 +61,7 @@ package Vehicles "Engine, torque converter and vehicle around a gearbox"
         Line(points = {{0, 80}, {0, -80}}, color = {0, 0, 0})}),
       Documentation(info = "<html>
 <p>With the ratio of speeds <i>&nu;</i> = <i>&omega;<sub>t</sub></i>/<i>&omega;<sub>p</sub></i>: <i>&tau;<sub>p</sub></i> = <i>&lambda;</i>(<i>&nu;</i>) <i>&omega;<sub>p</sub></i>&sup2;, <i>&tau;<sub>t</sub></i> = &minus;<i>&mu;</i>(<i>&nu;</i>) <i>&tau;<sub>p</sub></i>. While the turbine is slow, the stator multiplies the torque, <i>&mu;</i> &gt; 1; above the coupling point
-<i>&mu;</i> = 1, and the torque vanishes where both speeds are equal. The pump has to turn.</p>
+<i>&mu;</i> = 1, and the torque vanishes where both speeds are equal. The pump turns forward or rests; at rest it has no torque.</p>
 </html>"));
   end TorqueConverter;
 

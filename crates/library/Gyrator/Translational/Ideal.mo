@@ -87,11 +87,14 @@ The end at the larger position is <i>b</i>: a load that hangs from a hook is con
   model Impact "Impact with restitution at a rigid ground"
     extends Bases.TwoFlanges;
     parameter Real e(min = 0, max = 1) = 0.5 "Velocity after by velocity before the impact";
+    parameter Units.Velocity vRest(min = 0) = 1e-3 "What would leave the ground no faster comes to rest on it";
     Units.Length s "Distance of b from a";
     Units.Velocity v "Velocity of b relative to a";
     Units.Force f "Force of the ground";
     Boolean below "Whether b is below the ground";
     Boolean impact "Whether it hits the ground now";
+    Boolean slow(start = false, fixed = true) "Whether the last impact was too slow for a bounce";
+    Boolean resting(start = false, fixed = true) "Whether it rests on the ground";
   initial equation
     assert(s > -1e-9, "What falls begins below the ground: connect it to flange b, and the ground to flange a");
   equation
@@ -101,7 +104,14 @@ The end at the larger position is <i>b</i>: a load that hangs from a hook is con
     0 = a.f + b.f;
     below = s < 0;
     impact = edge(below);
-    if impact then
+    when below then
+      slow = e*abs(pre(v)) <= vRest;
+    end when;
+    resting = if pre(resting) then f > 0 else impact and slow;
+    assert(resting or s > -1e-6, "What falls is below the ground: its last impact was not found");
+    if resting then
+      v = 0;
+    elseif impact then
       v = -e*pre(v);
     else
       f = 0;
@@ -111,7 +121,8 @@ The end at the larger position is <i>b</i>: a load that hangs from a hook is con
         Line(points = {{0, -30}, {0, 60}}, color = {0, 127, 0}, arrow = {Arrow.None, Arrow.Filled}),
         Text(extent = {{-150, -110}, {150, -140}}, textString = "e = %e")}),
       Documentation(info = "<html>
-<p>At the instant at which the distance becomes negative, <i>v</i> = &minus;<i>e v</i> holds, else <i>f</i> = 0. The impulse follows from the balance of momentum of what is connected.
+<p>At the instant at which the distance becomes negative, <i>v</i> = &minus;<i>e v</i> holds, else <i>f</i> = 0. Bounces that follow each other ever faster end at rest: where the
+velocity after an impact would be <i>v</i><sub>rest</sub> at most, <i>v</i> = 0 holds as long as the ground presses. The impulse follows from the balance of momentum of what is connected.
 The ground is connected to <i>a</i>, what falls to <i>b</i>.</p>
 </html>"));
   end Impact;

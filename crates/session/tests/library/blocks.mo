@@ -48,8 +48,9 @@ package BlocksTests "Each model: `error` is the distance from a closed form"
     Continuous.StateSpace system(A = [0, 1; -4, -2], B = [0; 4], C = [1, 0; 0, 1], u = {1});
     Continuous.TransferFunction function1(b = {1, 3}, a = {1, 3, 2}, u = 1);
     Continuous.TransferFunction direct(b = {2, 1}, a = {1, 1}, u = 1);
+    Continuous.TransferFunction gain(b = {3}, a = {2}, u = time);
     Real swing = exp(-time)*(cos(sqrt(3)*time) + sin(sqrt(3)*time)/sqrt(3));
-    Real error[10] = {integrator.y - 1 - 2*time, derivative.y - 1 + exp(-10*time), lag.y - 2*(1 - exp(-2*time)), oscillation.y - 1 + swing,
+    Real error[11] = {gain.y - 1.5*time, integrator.y - 1 - 2*time, derivative.y - 1 + exp(-10*time), lag.y - 2*(1 - exp(-2*time)), oscillation.y - 1 + swing,
       pi.y - 2*(1 + 2*time), pid.y - time - time^2/4 - 0.5*(1 - exp(-10*time)), system.y[1] - 1 + swing, system.y[2] - oscillation.yd,
       function1.y - (1.5 - 2*exp(-time) + 0.5*exp(-2*time)), direct.y - 1 - exp(-time)};
     annotation(experiment(StopTime = 4));

@@ -51,4 +51,21 @@ package ChemicalTests "Each model: `balance` is power in minus power stored and 
     connect(second.b, fourth.port);
     annotation(experiment(StopTime = 4));
   end Diffusion;
+
+  model Empty "A product that is not there at the start, and a solution without the substance behind a membrane"
+    Substance a(cStart = 800, V = 2);
+    Substance b(cStart = 0, V = 2, mu0 = -RT*log(3));
+    Reaction reaction(k = 2000);
+    Substance full(cStart = 5, V = 2);
+    Substance empty(cStart = 0, V = 3);
+    Membrane membrane(P = 0.5);
+    Real error[3] = {a.c - 200 - 600*exp(-(1 + 1/3)*time), a.c + b.c - 800, empty.c - 2*(1 - exp(-0.5*(1/2 + 1/3)*time))};
+    parameter Real tolerance = 1e-4;
+  equation
+    connect(a.port, reaction.substances[1]);
+    connect(reaction.products[1], b.port);
+    connect(full.port, membrane.a);
+    connect(membrane.b, empty.port);
+    annotation(experiment(StopTime = 4));
+  end Empty;
 end ChemicalTests;

@@ -30,18 +30,21 @@ package HydraulicTests "Each model: `balance` is power in minus power stored and
     Tank tank;
     Orifice orifice(A = 1e-5, Cd = 0.6, rho = 850);
     Valve valve(A = 2e-5, Cd = 0.6, rho = 850, opening = 0.25);
+    Valve closed(opening = -1);
     CheckValve check;
     LaminarResistance pipe(G = 1e-9);
     Real ideal = 0.6*1e-5*noEvent(sqrt(2*abs(source.p)/850)*sign(source.p));
     Real balance[3] = {orifice.a.p*orifice.a.q + orifice.b.p*orifice.b.q - orifice.loss, valve.a.p*valve.a.q + valve.b.p*valve.b.q - valve.loss,
       check.a.p*check.a.q + check.b.p*check.b.q};
-    Real error[3] = {(orifice.q - ideal)*1e4*noEvent(if abs(source.p) > 3e4 then 1 else 0), (valve.q - orifice.q/2)*1e4, pipe.q*1e3 - noEvent(max(0, sin(time)))};
+    Real error[4] = {closed.q*1e4, (orifice.q - ideal)*1e4*noEvent(if abs(source.p) > 3e4 then 1 else 0), (valve.q - orifice.q/2)*1e4, pipe.q*1e3 - noEvent(max(0, sin(time)))};
     parameter Real tolerance = 2e-5;
   equation
     connect(source.port, orifice.a);
     connect(orifice.b, tank.port);
     connect(source.port, valve.a);
     connect(valve.b, tank.port);
+    connect(source.port, closed.a);
+    connect(closed.b, tank.port);
     connect(source.port, check.a);
     connect(check.b, pipe.a);
     connect(pipe.b, tank.port);

@@ -53,14 +53,16 @@ package RotationalTests "Each model: `balance` is power in minus power stored an
     annotation(experiment(StopTime = 8));
   end Play;
 
-  model DampedPlay "The same with losses in the stops"
+  model DampedPlay "The same with losses in the stops, which press and do not pull"
     Basic.Housing housing;
     Basic.ElasticBacklash backlash(play = 2, c = 4, d = 0.5);
     Basic.Inertia inertia(J = 1, phi(start = 0, fixed = true), w(start = 2, fixed = true));
     Real lost(start = 0, fixed = true);
-    Real error = 0.5*inertia.w^2 + 2*backlash.deflection^2 + lost - 2;
+    Real right = inertia.phi - 1;
+    Real left = inertia.phi + 1;
+    Real error[2] = {0.5*inertia.w^2 + 2*backlash.deflection^2 + lost - 2, noEvent(min(0, backlash.tau*backlash.deflection))};
   equation
-    der(lost) = noEvent(if abs(backlash.phi) > 1 then 0.5*inertia.w^2 else 0);
+    der(lost) = inertia.w*noEvent(if right > 0 then max(0, 4*right + 0.5*inertia.w) - 4*right else if left < 0 then min(0, 4*left + 0.5*inertia.w) - 4*left else 0);
     connect(housing.flange, backlash.a);
     connect(backlash.b, inertia.a);
     annotation(experiment(StopTime = 8));

@@ -154,4 +154,32 @@ package TranslationalTests "Each model: `balance` is power in minus power stored
     connect(impact.b, ball.a);
     annotation(experiment(StopTime = 2.49));
   end Bounce;
+
+  model Resting "Weights that come to rest on the ground, at once or after many bounces"
+    Basic.Wall ground;
+    Ideal.Impact soft(e = 0);
+    Basic.Weight first(m = 3, g = 10, s(start = 5, fixed = true), v(start = 0, fixed = true));
+    Ideal.Impact hard(e = 0.6);
+    Basic.Weight second(m = 2, g = 10, s(start = 5, fixed = true), v(start = 0, fixed = true));
+    Real error[3] = {first.s - noEvent(max(0, 5 - 5*time^2)), noEvent(if time > 1 then soft.f - 30 else soft.f), noEvent(if time > 4 then abs(second.s) + abs(hard.f - 20) else 0)};
+  equation
+    connect(ground.flange, soft.a);
+    connect(soft.b, first.a);
+    connect(ground.flange, hard.a);
+    connect(hard.b, second.a);
+    annotation(experiment(StopTime = 6));
+  end Resting;
+
+  model Lifted "A weight rests on a table until a force lifts it"
+    Basic.Wall table;
+    Ideal.Impact impact(e = 0);
+    Basic.Weight weight(m = 1, g = 10, s(start = 0.2, fixed = true), v(start = 0, fixed = true));
+    Basic.ExternalForce lift(f = if time < 1 then 0 else 16);
+    Real error[2] = {weight.s - noEvent(if time < 0.2 then 0.2 - 5*time^2 else if time < 1 then 0 else 3*(time - 1)^2), noEvent(if time < 0.2 or time > 1 then impact.f else impact.f - 10)};
+  equation
+    connect(table.flange, impact.a);
+    connect(impact.b, weight.a);
+    connect(lift.flange, weight.b);
+    annotation(experiment(StopTime = 3));
+  end Lifted;
 end TranslationalTests;
