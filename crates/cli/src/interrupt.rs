@@ -26,6 +26,7 @@ pub fn install() {
     let _ = ctrlc::set_handler(|| {
         if !RUNNING.load(Ordering::Relaxed) || STOP.swap(true, Ordering::Relaxed) {
             results::remove_hidden();
+            packages::remove_unfinished();
             std::process::exit(INTERRUPTED);
         }
         std::thread::sleep(PATIENCE);

@@ -374,3 +374,158 @@ fn fortran_takes_everything_by_reference_and_by_columns() {
     assert_eq!(outcome.status, 0, "{}", outcome.stderr);
     assert_eq!(last(&folder.read("out.csv"))("r"), 3204.0);
 }
+
+#[test]
+fn without_a_call_arrays_are_followed_by_their_sizes() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = Folder::new("external-default-call");
+    folder.write(
+        "Lib/package.mo",
+        r#"package Lib
+  pure function total
+    input Real x;
+    input Real A[:, :];
+    output Real y;
+  external "C" annotation(Library = "def");
+  end total;
+  pure function scaled "An output array, and a further output"
+    input Real a[:];
+    input Integer k;
+    output Real b[size(a, 1)];
+    output Real s;
+  external "C" annotation(Library = "def");
+  end scaled;
+  pure function corner
+    input Real A[:, :];
+    output Real y;
+  external "FORTRAN 77" annotation(Library = "def");
+  end corner;
+  pure function written "A prototype that Include gives is checked by the compiler"
+    input Integer n[:];
+    output Integer y;
+  external "C" annotation(Include = "static int written(const int *n, size_t size) { return n[size - 1]; }");
+  end written;
+  model M
+    Real t = total(time, {{1, 2, 3}, {4, 5, 6}});
+    Real b[3];
+    Real s;
+    Real c = corner({{1, 2, 3}, {4, 5, 6}});
+    Integer w = written({7, 8, 9});
+  equation
+    (b, s) = scaled({1, 2, 3}, 4);
+  end M;
+end Lib;
+"#,
+    );
+    folder.write(
+        "Lib/Resources/C-Sources/def.c",
+        "#include <stddef.h>\n\
+         double total(double x, const double *A, size_t n, size_t m) {\n  double s = x + 100*n + 1000*m;\n  \
+         for (size_t i = 0; i < n*m; i++) s += A[i];\n  return s;\n}\n\
+         void scaled(const double *a, size_t n, int k, double *b, size_t m, double *s) {\n  *s = 10*m;\n  \
+         for (size_t i = 0; i < n; i++) *s += b[i] = a[i]*k;\n}\n\
+         double corner_(double *A, int *n, int *m) { return A[*n**m - 2] + 10**n + 100**m; }\n",
+    );
+    let outcome = run(&folder, &["simulate", "Lib.M", "-L", ".", "--allow-external", "build", "-o", "out.csv"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    let value = last(&folder.read("out.csv"));
+    assert_eq!(value("t"), 1.0 + 200.0 + 3000.0 + 21.0);
+    assert_eq!([value("b[1]"), value("b[2]"), value("b[3]"), value("s")], [4.0, 8.0, 12.0, 30.0 + 24.0]);
+    // By columns the last but one is A[1, 3].
+    assert_eq!(value("c"), 3.0 + 20.0 + 300.0);
+    assert_eq!(value("w"), 9.0);
+}
+
+/// A model whose C function does `code` when `x` is above one half.
+fn ending(folder: &Folder, code: &str) -> Run {
+    let text = format!(
+        "model M\n  function f\n    input Real x;\n    output Real y;\n  external \"C\" y = foo(x) annotation(Include = \"\
+         #include <assert.h>\n#include <stdlib.h>\n#include <unistd.h>\n\
+         static int zero(void) {{ volatile int n = 0; return n; }}\n\
+         static double deep(double x) {{ volatile char b[100000]; b[0] = 1; return deep(x + b[0]) + b[0]; }}\n\
+         static double foo(double x) {{ if (x > 0.5) {{ {code} }} return x; }}\");\n  end f;\n  \
+         Real y = f(time);\nend M;\n"
+    );
+    folder.write("m.mo", &text);
+    run(folder, &["simulate", "m.mo", "--allow-external", "build", "-o", "out.csv"])
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn code_that_wants_to_end_the_program_ends_its_call() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = Folder::new("external-exit");
+    let cases = [
+        ("exit(0);", "`exit(0)`"),
+        ("_exit(0);", "`_exit(0)`"),
+        ("quick_exit(7);", "`quick_exit(7)`"),
+        ("abort();", "`abort`"),
+        ("assert(x < 0.5);", "the assertion `x < 0.5` of `foo` failed"),
+    ];
+    for (code, said) in cases {
+        let outcome = ending(&folder, code);
+        assert_eq!(outcome.status, 3, "{code}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("`foo` failed") && outcome.stderr.contains(said), "{}", outcome.stderr);
+        // What was computed before is in the file.
+        assert!(last(&folder.read("out.csv"))("time") >= 0.4);
+    }
+    // A process of its own ends as it likes.
+    let outcome = ending(&folder, "if (fork() == 0) { if (x < 0.75) exit(0); abort(); }");
+    assert_eq!((outcome.status, outcome.stderr.contains("foo")), (0, false), "{}", outcome.stderr);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_crash_of_c_code_is_told() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = Folder::new("external-crash");
+    let cases = [
+        ("return *(volatile double *)0;", "SIGSEGV"),
+        ("return 1/zero();", "SIGFPE"),
+        ("return deep(x);", "SIGSEGV"),
+        // Behind an array on the heap.
+        ("double *y = malloc(8); for (int i = 0; i < 1000000; i++) y[i] = x;", "SIG"),
+    ];
+    for (code, signal) in cases {
+        let outcome = ending(&folder, code);
+        assert_eq!(outcome.status, 3, "{code}: {}", outcome.stderr);
+        let begin = "error[external-crash]: the external function `foo` of `M` crashed: ";
+        assert!(outcome.stderr.contains(begin) && outcome.stderr.contains(signal), "{}", outcome.stderr);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_shared_library_that_ends_the_program_is_named() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = Folder::new("external-exit-library");
+    folder.write("lib.c", "#include <stdlib.h>\ndouble leave(double x) { if (x > 0.5) exit(0); return x; }\n");
+    let made = Command::new("cc").args(["-shared", "-fPIC", "-o", "libleave.so", "lib.c"]).current_dir(folder.path(""));
+    assert!(made.status().expect("cc runs").success());
+    folder.write("m.mo", "model M\n  function leave\n    input Real x;\n    output Real y;\n  external \"C\";\n  end leave;\n  Real y = leave(time);\nend M;\n");
+    let outcome = run(&folder, &["simulate", "m.mo", "--allow-external", "./libleave.so", "-o", "out.csv"]);
+    assert_eq!(outcome.status, 3, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("`leave` of `./libleave.so` failed: it called `exit`"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_number_that_is_no_literal_of_an_enumeration_is_an_error() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = Folder::new("external-enumeration");
+    for (call, status) in [("y = foo(7)", 3), ("y = foo(0)", 3), ("bar(7, y)", 3), ("y = foo(2)", 0), ("bar(1, y)", 0)] {
+        folder.write("m.mo", &format!("model M\n  type E = enumeration(a, b);\n  function f\n    input Real x;\n    output E y;\n  external \"C\" {call} annotation(Include = \"static int foo(int x) {{ return x; }} static void bar(int x, int *y) {{ *y = x; }}\");\n  end f;\n  E e = f(time);\n  Real z[E] = {{1, 2}};\n  Real w = z[e];\nend M;\n"));
+        let outcome = run(&folder, &["simulate", "m.mo", "--allow-external", "build", "-o", "out.csv"]);
+        assert_eq!(outcome.status != 0, status != 0, "{call}: {}", outcome.stderr);
+        assert_eq!(outcome.stderr.contains("for the enumeration `M.E`"), status != 0, "{}", outcome.stderr);
+    }
+}

@@ -83,6 +83,26 @@ fn the_used_version_counts_in_whichever_folder_it_is() {
 }
 
 #[test]
+fn a_version_that_a_library_uses_and_does_not_get_is_told() {
+    let folder = Folder::new("versions-two");
+    folder.write("lib/Lib 1.0.0/package.mo", &version("1.0.0", "1", ""));
+    folder.write("lib/Lib 2.0.0/package.mo", &version("2.0.0", "2", ""));
+    let user = "package User\n  constant Real value = Lib.value;\n  annotation(uses(Lib(version = \"1.0.0\")));\nend User;\n";
+    folder.write("lib/User/package.mo", user);
+    // Whichever of the two libraries is met first.
+    for sum in ["Lib.value + 10*User.value", "10*User.value + Lib.value"] {
+        let text =
+            format!("model U\n  Real x = {sum};\n  annotation(uses(Lib(version = \"2.0.0\"), User));\nend U;\n");
+        folder.write("u.mo", &text);
+        let run = gyrator(&folder, &["simulate", "u.mo", "-o", "u.csv", "-L", "lib"]);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let said = "warning[library-version]: `Lib` 1.0.0 is used, but 2.0.0 is loaded";
+        assert_eq!(run.stderr.matches(said).count(), 1, "{}", run.stderr);
+        assert_eq!(run.stderr.matches("library-version").count(), 1, "{}", run.stderr);
+    }
+}
+
+#[test]
 fn a_model_is_converted_by_the_script_of_the_library() {
     let folder = Folder::new("convert");
     let conversion = ", conversion(from(version = {\"1.0.0\", \"1.1.0\"}, to = \"1.9\", script = \"modelica://Lib/Resources/c1.mos\"), \

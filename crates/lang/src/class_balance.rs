@@ -50,7 +50,11 @@ pub fn check(elaborator: &mut Elaborator, parts: &[Part], paths: &[Vec<PathId>])
                 || connect::expandable::is_expandable(elaborator, class);
         } else {
             balances[owner].composed |= connect::balance::is_overdetermined_type(elaborator, part.component);
-            if is_determined_outside(elaborator, part.component) {
+            let is_outside = is_determined_outside(elaborator, part.component);
+            if is_outside && is_protected(elaborator, parts, position, owner) {
+                // Nothing outside sees it: connections of the class itself decide.
+                balances[owner].composed = true;
+            } else if is_outside {
                 let scalars = elaborator.flat.scalars.get(&part.component);
                 for &variable in scalars.iter().flat_map(|scalars| scalars.variables.iter().flatten()) {
                     from_outside[variable] = true;
@@ -101,6 +105,12 @@ fn owners(parts: &[Part], classes: &[Option<ClassId>]) -> Vec<Option<usize>> {
         owners.push(classes[position].map(|_| position).or(above));
     }
     owners
+}
+
+/// Whether a part, or one that it is in, is a protected element of the owner.
+fn is_protected(elaborator: &Elaborator, parts: &[Part], position: usize, owner: usize) -> bool {
+    let mut inside = std::iter::successors(Some(position), |&at| parts[at].parent).take_while(|&at| at != owner);
+    inside.any(|at| elaborator.instances.component(parts[at].component).prefixes.protected)
 }
 
 /// Flow variables in connectors, and inputs without a value.

@@ -676,16 +676,28 @@ impl Typer<'_> {
         self.check_definition(text, symbol, &libraries);
         let source = Arc::new(self.external_source(text, part));
         if text.function.is_none() {
-            // Without a call the inputs are passed in order, and the one output is the result (12.9.2).
+            // Without a call the inputs are passed in order, each array with its sizes, and the one output is the result
+            // (12.9.1.2, 12.9.2).
             let local = |typer: &Self, local: LocalId| {
                 let ty = typer.locals[local].ty.clone();
                 Expr { kind: Kind::Local(local), ty, variability: Variability::Continuous, span: text.span }
             };
-            let mut arguments: Vec<Expr> = signature.inputs.iter().map(|input| local(self, input.local)).collect();
-            let mut result = None;
-            match signature.output_locals.as_slice() {
-                &[only] if self.locals[only].ty.rank == 0 => result = Some(local(self, only)),
-                outputs => arguments.extend(outputs.iter().map(|&output| local(self, output))),
+            let passed: Vec<LocalId> = signature.inputs.iter().map(|input| input.local).collect();
+            let (passed, result) = match signature.output_locals.as_slice() {
+                &[only] if self.locals[only].ty.rank == 0 => (passed, Some(local(self, only))),
+                outputs => (passed.into_iter().chain(outputs.iter().copied()).collect(), None),
+            };
+            let mut arguments = Vec::with_capacity(passed.len());
+            for argument in passed.into_iter().map(|passed| local(self, passed)) {
+                let sizes = (0..argument.ty.rank).map(|dimension| Expr {
+                    kind: Kind::SizeOf(Box::new(argument.clone()), dimension as u32),
+                    ty: Type::INTEGER,
+                    variability: Variability::Continuous,
+                    span: text.span,
+                });
+                let sizes: Vec<Expr> = sizes.collect();
+                arguments.push(argument);
+                arguments.extend(sizes);
             }
             return TypedExternal { language, symbol, arguments, result, libraries, source };
         }

@@ -158,8 +158,8 @@ pub struct Libraries {
     /// By the address of the syntax node, which the definition keeps alive.
     by_address: FxHashMap<usize, DefId>,
     search_path: Vec<PathBuf>,
-    /// The versions that `annotation(uses(…))` asks for.
-    used_versions: FxHashMap<Name, Used>,
+    /// The versions that annotations `uses` ask for, each once. The first one decides which is loaded.
+    used_versions: FxHashMap<Name, Vec<Used>>,
     /// Names that are not found in the search path, so that its folders are not listed for them again.
     absent: FxHashSet<Name>,
     /// Of reading and parsing.
@@ -483,7 +483,12 @@ impl Libraries {
                 );
                 None
             }
-            ClassSource::Text(class) => Some(self.define(class, Some(parent), None)),
+            ClassSource::Text(class) => {
+                if parent == Self::ROOT {
+                    self.check_version(&class);
+                }
+                Some(self.define(class, Some(parent), None))
+            }
             ClassSource::Path(path) => self.load(&path, parent, name),
         };
         self.insert_source(parent, name, known.map_or(ClassSource::Broken, ClassSource::Known));
@@ -672,7 +677,7 @@ impl Libraries {
             self.absent.insert(name);
             return None;
         };
-        if let Some(used) = self.used_versions.get(&name).map(|used| used.version.clone())
+        if let Some(used) = self.first_used(name).map(|used| used.version.clone())
             && found.len() > 1
         {
             let by_name = found.iter().find(|(_, entry, _)| version_of_entry(entry) == Some(&*used));
@@ -739,7 +744,7 @@ impl Libraries {
     /// Whether one folder or file of a library is to be taken before another: the version that is used first, then one
     /// without a version in its name, then the newest (13.4.4).
     fn is_better(&self, name: Name, entry: &str, known: &str) -> bool {
-        let used = self.used_versions.get(&name).map(|used| &*used.version);
+        let used = self.first_used(name).map(|used| &*used.version);
         let rank = |entry: &str| {
             let version = version_of_entry(entry);
             (version.is_some() && version == used, version.is_none(), version.map(version_numbers))
@@ -747,24 +752,28 @@ impl Libraries {
         rank(entry) > rank(known)
     }
 
-    /// Says so when a library is of another version than the one that is used and does not stand for it.
+    fn first_used(&self, name: Name) -> Option<&Used> {
+        self.used_versions.get(&name).and_then(|used| used.first())
+    }
+
+    /// Says so when a library is of another version than those that are used and does not stand for them.
     fn check_version(&mut self, class: &ast::ClassDef) {
-        let Some(used) = self.used_versions.get(&class.name.name) else { return };
-        let found = annotation::text(class, "version");
-        let Some(found) = found.filter(|found| **found != *used.version) else { return };
-        if annotation::texts(class, "conversion", "noneFromVersion").iter().any(|fits| **fits == *used.version) {
+        let used = self.used_versions.get(&class.name.name).into_iter().flatten();
+        let said: Vec<Diagnostic> = used.filter_map(|used| other_version(class, used)).collect();
+        self.diagnostics.extend(said);
+    }
+
+    /// Notes which version of a library a text asks for. One that is loaded already may be another one.
+    fn note_use(&mut self, library: Name, used: Used) {
+        let known = self.used_versions.entry(library).or_default();
+        if known.iter().any(|known| known.version == used.version) {
             return;
         }
-        let name = class.name.name;
-        self.diagnostics.push(
-            Diagnostic::warning("library-version", format!("`{name}` {} is used, but {found} is loaded", used.version))
-                .at(used.span, "this version")
-                .hint(format!(
-                    "`gyrator convert` with `--to {name}@{found}` rewrites the text for it, or give a folder with `{name} {}` by -L",
-                    used.version
-                ))
-                .specification("18.8.2"),
-        );
+        if let Some(ClassSource::Known(loaded)) = self.definitions.get(Self::ROOT).and_then(|root| root.classes.get(&library)) {
+            let said = other_version(&self.definitions[*loaded].class, &used);
+            self.diagnostics.extend(said);
+        }
+        known.push(used);
     }
 
     fn load(&mut self, path: &Path, parent: DefId, name: Name) -> Option<DefId> {
@@ -847,7 +856,7 @@ impl Libraries {
         let stored = self.stored(path, text);
         for class in &stored.classes {
             for (library, version, span) in annotation::uses(class) {
-                self.used_versions.entry(library).or_insert(Used { version, span });
+                self.note_use(library, Used { version, span });
             }
         }
         stored
@@ -940,6 +949,24 @@ impl DefId {
 struct Used {
     version: Arc<str>,
     span: Span,
+}
+
+/// What to say where a library is of another version than the one that is used and does not stand for it.
+fn other_version(class: &ast::ClassDef, used: &Used) -> Option<Diagnostic> {
+    let found = annotation::text(class, "version").filter(|found| **found != *used.version)?;
+    if annotation::texts(class, "conversion", "noneFromVersion").iter().any(|fits| **fits == *used.version) {
+        return None;
+    }
+    let name = class.name.name;
+    Some(
+        Diagnostic::warning("library-version", format!("`{name}` {} is used, but {found} is loaded", used.version))
+            .at(used.span, "this version")
+            .hint(format!(
+                "`gyrator convert` with `--to {name}@{found}` rewrites the text for it, or give a folder with `{name} {}` by -L",
+                used.version
+            ))
+            .specification("18.8.2"),
+    )
 }
 
 /// `Modelica 4.1.0` → `4.1.0`.

@@ -1,6 +1,7 @@
 //! Installs libraries, each in one step: either it is there as a whole, or nothing of it is.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::index::{Index, Release};
 use crate::installed::{Installed, LibraryFolder, record};
@@ -109,14 +110,14 @@ impl<'a> Installer<'a> {
     pub fn from_path(&mut self, path: &Path, wanted: Option<&Wanted>) -> Result<(), String> {
         let staging = Staging::new(self.folder)?;
         let name = wanted.map(|wanted| wanted.name.as_str());
+        let shown = path.display().to_string();
         let package = if path.is_dir() || path.extension().is_some_and(|ending| ending == "mo") {
-            if path.is_dir() { material::find_package(path, name)? } else { path.to_owned() }
+            if path.is_dir() { material::find_package(path, name, &shown)? } else { path.to_owned() }
         } else {
-            let shown = path.display().to_string();
             let bytes = fetch(&shown)?;
             let unpacked = staging.folder("unpacked")?;
             archive::unpack(&bytes, &unpacked, &shown)?;
-            material::find_package(&unpacked, name)?
+            material::find_package(&unpacked, name, &shown)?
         };
         let described = material::describe(&package)?;
         let asked = wanted.and_then(|wanted| wanted.version.as_ref());
@@ -151,6 +152,9 @@ impl<'a> Installer<'a> {
         })?;
         if version.contains(['/', '\\', '\0', ' ']) || version.is_empty() || version.starts_with('.') {
             return Err(format!("`{version}` is no version"));
+        }
+        if name.contains(['/', '\\', '\0']) || name.starts_with('.') {
+            return Err(format!("the package of `{from}` is called `{name}`, which cannot be the name of a folder"));
         }
         let place = self.folder.path().join(format!("{name} {version}"));
         let copied = staging.0.join("package");
@@ -235,6 +239,21 @@ fn inside(unpacked: &Path, path: &str) -> Result<PathBuf, String> {
 /// killed process left goes with the next.
 struct Staging(PathBuf);
 
+/// The folders of all work that is under way.
+static UNDER_WAY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes what is unfinished, for a process that ends now. What is being written meanwhile may need another turn.
+pub fn remove_unfinished() {
+    let folders = UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner);
+    for folder in &*folders {
+        for _ in 0..10 {
+            if std::fs::remove_dir_all(folder).is_ok() || !folder.exists() {
+                break;
+            }
+        }
+    }
+}
+
 impl Staging {
     fn new(folder: &LibraryFolder) -> Result<Self, String> {
         let fault = |error: std::io::Error| format!("cannot write in `{}`: {error}", folder.path().display());
@@ -242,6 +261,7 @@ impl Staging {
         remove_old(folder.path());
         let path = folder.hidden("staging");
         std::fs::create_dir(&path).map_err(fault)?;
+        UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner).push(path.clone());
         Ok(Self(path))
     }
 
@@ -255,6 +275,7 @@ impl Staging {
 impl Drop for Staging {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
+        UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner).retain(|folder| *folder != self.0);
     }
 }
 

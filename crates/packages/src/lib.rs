@@ -15,6 +15,6 @@ mod version;
 
 pub use fetch::fetch;
 pub use index::{Index, Release};
-pub use install::{Done, Installer, Wanted};
+pub use install::{Done, Installer, Wanted, remove_unfinished};
 pub use installed::{Installed, LibraryFolder};
 pub use version::Version;

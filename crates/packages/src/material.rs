@@ -20,8 +20,8 @@ pub struct Described {
 }
 
 /// The package below a folder: the one that is named or the only one, at the top or one folder below it. A file `Name.mo` is
-/// one too.
-pub fn find_package(folder: &Path, name: Option<&str>) -> Result<PathBuf, String> {
+/// one too. Messages speak of `shown`, the folder or the archive that it was unpacked from.
+pub fn find_package(folder: &Path, name: Option<&str>, shown: &str) -> Result<PathBuf, String> {
     if folder.join("package.mo").is_file()
         && name.is_none_or(|name| describe(folder).is_ok_and(|known| known.name == name))
     {
@@ -38,12 +38,12 @@ pub fn find_package(folder: &Path, name: Option<&str>) -> Result<PathBuf, String
     match found.as_slice() {
         [only] => Ok(only.clone()),
         [] => Err(match name {
-            Some(name) => format!("there is no package `{name}` in `{}`", folder.display()),
-            None => format!("there is no package in `{}`", folder.display()),
+            Some(name) => format!("there is no package `{name}` in `{shown}`"),
+            None => format!("there is no package in `{shown}`"),
         }),
         several => {
             let names: Vec<String> = several.iter().filter_map(|path| lang_name(path)).collect();
-            Err(format!("`{}` has several packages, name one of them: {}", folder.display(), names.join(", ")))
+            Err(format!("`{shown}` has several packages, name one of them: {}", names.join(", ")))
         }
     }
 }

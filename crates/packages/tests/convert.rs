@@ -87,7 +87,7 @@ fn modifiers_are_computed_from_old_ones() {
         "model M\n  Lib.IsolatedPipe pipe1;\n  Lib.IsolatedPipe pipe2[n](L = 1);\n  Lib.Temporary.NumericValue v(\n    Value = 10,\n    hideConnector = a or b);\n  \
          Lib.LinearDependency d(y0 = 2, k2 = x + 1) \"text\";\n  Lib.Gone g(n = 3);\n  Lib.Gone h(a = 1, n = 3, redeclare model X = Y);\n  \
          Lib.Gone i(n = 3, final b = 2);\nend M;\n",
-        "model M\n  Lib.Pipe pipe1(useHeatPort = false);\n  Lib.Pipe pipe2[n](L = 1, useHeatPort = false);\n  Lib.Show.RealValue v(\n    number = 10,\n    use_numberPort = not (a or b));\n  \
+        "model M\n  Lib.Pipe pipe1(useHeatPort = false);\n  Lib.Pipe pipe2[n](L = 1, each useHeatPort = false);\n  Lib.Show.RealValue v(\n    number = 10,\n    use_numberPort = not (a or b));\n  \
          Lib.LinearDependency d(y0 = 2, k1 = 2*0, k2 = 2*(x + 1)) \"text\";\n  Lib.Gone g;\n  Lib.Gone h(a = 1, redeclare model X = Y);\n  \
          Lib.Gone i(final b = 2);\nend M;\n",
     );
@@ -100,6 +100,61 @@ fn a_modifier_decides_about_the_class() {
          convertClassIf(\"Lib.Col\", \"c\", \"Lib.Colors.red\", \"Lib.Red\");",
         "model M\n  Lib.Lim a(strict = true, u = 1);\n  Lib.Lim b(strict = false);\n  Lib.Col c(c = Lib.Colors.red);\nend M;\n",
         "model M\n  Lib.StrictLim a(u = 1);\n  Lib.SoftLim b(strict = false);\n  Lib.Red c;\nend M;\n",
+    );
+}
+
+#[test]
+fn components_of_one_declaration_may_become_several_classes() {
+    check(
+        "convertClassIf(\"Lib.Switch\", \"mode\", \"1\", \"Lib.Big\"); convertClassIf(\"Lib.Switch\", \"mode\", \"2\", \"Lib.Small\");\n\
+         convertClass(\"Lib.Other\", \"Lib.Another\");",
+        "model M\n  inner Lib.Switch[n] a(mode = 1) \"a, 1\" /* , */, b(mode = 2, k = 3),\n    c;\n  \
+         .Lib.Switch d(mode = 2),e(mode = 2);\n  .Lib.Switch f, g(mode = 1);\n  Lib.Other h, i;\nend M;\n",
+        "model M\n  inner Lib.Big[n] a \"a, 1\" /* , */; inner Lib.Small[n] b(k = 3);\n    inner Lib.Switch[n] c;\n  \
+         .Lib.Small d,e;\n  .Lib.Switch f; .Lib.Big g;\n  Lib.Another h, i;\nend M;\n",
+    );
+    let script = "convertClassIf(\"Lib.Switch\", \"mode\", \"1\", \"Lib.Big\");";
+    let before = "model M\n  replaceable Lib.Switch a(mode = 1), b constrainedby Lib.Switch;\nend M;\n\
+        model N\n  extends M(a(mode = 1));\nend N;\n";
+    let (texts, remarks) = converted(script, &[before]);
+    assert_eq!(texts[0], before);
+    let told: Vec<usize> = remarks.iter().map(|remark| remark.line).collect();
+    assert_eq!(told, [2, 5]);
+}
+
+#[test]
+fn converted_modifiers_keep_each_and_final() {
+    check(
+        "convertModifiers(\"Lib.Pipe\", {\"diam=2\"}, {\"area=3*(%diam%)^2\"}); convertModifiers(\"Lib.Pipe\", {\"gone\"}, {\"use=true\"});",
+        "model M\n  Lib.Pipe a[2](each diam = 4, r = {1, 2});\n  Lib.Pipe b(final diam = 4);\n  Lib.Pipe c[2](each final diam = 4);\n  \
+         Lib.Pipe d[2](gone = {1, 2});\n  Lib.Pipe e[2](diam = {1, 2});\nend M;\n",
+        "model M\n  Lib.Pipe a[2](each area = 3*(4)^2, r = {1, 2});\n  Lib.Pipe b(final area = 3*(4)^2);\n  Lib.Pipe c[2](each final area = 3*(4)^2);\n  \
+         Lib.Pipe d[2](each use = true);\n  Lib.Pipe e[2](area = 3*({1, 2})^2);\nend M;\n",
+    );
+}
+
+#[test]
+fn modifiers_of_elements_that_are_declared_elsewhere() {
+    let script = "convertModifiers(\"Lib.Pipe\", {\"diam=2\"}, {\"area=3*(%diam%)^2\"}); convertModifiers(\"Lib.Gone\", {\"g\"}, fill(\"\", 0));\n\
+        convertModifiers(\"Lib.Line\", {\"y0=0\", \"k=0\"}, {\"y1=%y0%\", \"k1=%y0%*%k%\"});";
+    check_once(
+        script,
+        "model A\n  Lib.Pipe a(diam = 1);\n  Lib.Gone w;\n  Lib.Line l(y0 = 1, k = 2);\nend A;\nmodel B\n  extends A(a(final diam = 5), w(g = 3, h = 4));\n  \
+         A u(a(diam = 6), l(y0 = 3, k = 4));\nend B;\n",
+        "model A\n  Lib.Pipe a(area = 3*(1)^2);\n  Lib.Gone w;\n  Lib.Line l(y1 = 1, k1 = 1*2);\nend A;\nmodel B\n  extends A(a(final area = 3*(5)^2), w(h = 4));\n  \
+         A u(a(area = 3*(6)^2), l(y1 = 3, k1 = 3*4));\nend B;\n",
+    );
+    // A value that is given elsewhere is not the default.
+    let before = "model C = Lib.Line(y0 = 2, k = 3);\nmodel D\n  C q(k = 4);\n  A u(a.diam = 2);\nend D;\nmodel A\n  Lib.Pipe a;\nend A;\n";
+    let (texts, remarks) = converted(script, &[before]);
+    assert_eq!(texts[0], before.replace("(y0 = 2, k = 3)", "(y1 = 2, k1 = 2*3)"));
+    let told: Vec<(usize, &str)> = remarks.iter().map(|remark| (remark.line, remark.message.as_str())).collect();
+    assert_eq!(
+        told,
+        [
+            (3, "`y0` has no value from which `k1` could be converted, since it is declared elsewhere"),
+            (4, "`diam` is not converted where it is written with points; write it in parentheses"),
+        ]
     );
 }
 

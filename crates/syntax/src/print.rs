@@ -7,7 +7,7 @@ use std::fmt::{self, Display, Formatter};
 
 use crate::ast::{
     Argument, Arguments, BinaryOp, ClassBody, ClassDef, ClassKind, ClassModification, Component, ComponentRef,
-    Constraint, Direction, ElementModification, Equation, EquationKind, Expr, ExprKind, Flow, FunctionArgument, Ident,
+    Constraint, Direction, ElementModification, ElementPrefixes, Equation, EquationKind, Expr, ExprKind, Flow, FunctionArgument, Ident,
     Iterator as ForIterator, Modification, ModificationValue, Statement, StatementKind, Subscript, TypeName,
     TypePrefixes, UnaryOp, Variability,
 };
@@ -381,19 +381,24 @@ impl Display for TypePrefixes {
     }
 }
 
+impl Display for ElementPrefixes {
+    /// Every prefix is followed by a blank.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let words = [
+            (self.redeclare, "redeclare "),
+            (self.is_final, "final "),
+            (self.inner, "inner "),
+            (self.outer, "outer "),
+            (self.replaceable, "replaceable "),
+        ];
+        words.iter().filter(|(set, _)| *set).try_for_each(|(_, word)| f.write_str(word))
+    }
+}
+
 impl Display for Component {
     /// The declaration without description and annotation.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let prefixes = &self.prefixes;
-        let words = [
-            (prefixes.redeclare, "redeclare "),
-            (prefixes.is_final, "final "),
-            (prefixes.inner, "inner "),
-            (prefixes.outer, "outer "),
-            (prefixes.replaceable, "replaceable "),
-        ];
-        words.iter().filter(|(set, _)| *set).try_for_each(|(_, word)| f.write_str(word))?;
-        write!(f, "{}{} {}", self.type_prefixes, self.type_name, self.name)?;
+        write!(f, "{}{}{} {}", self.prefixes, self.type_prefixes, self.type_name, self.name)?;
         subscripts(f, &self.subscripts)?;
         if let Some(modification) = &self.modification {
             modification.fmt(f)?;

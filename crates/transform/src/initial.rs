@@ -167,7 +167,9 @@ impl Rows {
         }
     }
 
-    /// States first, the ones most wanted as such first; then what whens hold; then free parameters.
+    /// What whens hold first; then states, the ones most wanted as such first; then free parameters. A start value that is
+    /// written counts more than one that is missing, also where it is that of a variable that was wanted as a state and is
+    /// computed from one (specification 8.6.2).
     fn complete(&mut self, work: &mut Work, form: &InitialForm, sets: &[StateSet]) {
         // The user knows the candidates of exchangeable states, not the variables made for them.
         let exchanged: FxHashSet<VarId> = sets.iter().flat_map(|set| set.states.iter().copied()).collect();
@@ -184,6 +186,7 @@ impl Rows {
                 Role::Discrete if form.held.contains_key(&variable) => 0,
                 Role::State { .. } if exchanged.contains(&variable) => continue,
                 Role::State { .. } => 1,
+                Role::Algebraic if is_wished(work, variable) => 1,
                 _ if natural.contains(&variable) => 1,
                 Role::Parameter | Role::Constant
                     if work.parameters.free[variable] && work.model.variables[variable].binding.is_none() =>
@@ -198,11 +201,12 @@ impl Rows {
                 work.wanted_as_state(variable).max(StateSelect::Default),
                 attributes.start.is_some(),
             ));
-            candidates.push((kind, is_open, wish, is_derivative, variable));
+            let follows = work.roles[variable] == Role::Algebraic;
+            candidates.push((kind, is_open, wish, follows, is_derivative, variable));
             // The user knows what is in a differentiated expression, not the variable made for it.
             for known in known_parts(work, variable) {
                 let wish = std::cmp::Reverse((work.wanted_as_state(known).max(StateSelect::Default), true));
-                candidates.push((kind, is_open, wish, is_derivative, known));
+                candidates.push((kind, is_open, wish, true, is_derivative, known));
             }
         }
         for &(limit, variable) in &form.unknown_limits {
@@ -215,6 +219,14 @@ impl Rows {
             self.completions.push(condition(work, variable, start, OriginKind::StartValue(variable)));
         }
     }
+}
+
+/// Whether a variable was wanted as a state and has a start value.
+fn is_wished(work: &Work, variable: VarId) -> bool {
+    let declared = &work.model.variables[variable];
+    declared.ty == VariableType::Real
+        && declared.attributes.start.is_some()
+        && work.wanted_as_state(variable) >= StateSelect::Prefer
 }
 
 /// The variables with start values in the expression that a hidden state stands for.

@@ -27,6 +27,20 @@ fn a_preferred_variable_replaces_a_differentiated_one() {
 }
 
 #[test]
+fn a_written_start_value_counts_more_than_a_missing_one() {
+    // `c` is wanted as a state like `n`, which stays one, and alone has a start value.
+    let schedule = schedule(
+        "Real V(start = 2)
+         Real c(start = 0.25, stateSelect = prefer)
+         Real n(stateSelect = prefer)
+         V = 2
+         c = n/V
+         der(n) = -n",
+    );
+    expect![[]].assert_eq(&all(&schedule));
+}
+
+#[test]
 fn a_preference_gives_way_where_it_is_not_safe() {
     let schedule = schedule(
         "Real y(stateSelect = prefer)

@@ -68,7 +68,10 @@ fn one(installer: &mut Installer<'_>, install: &Install, text: &str) -> Result<(
         return installer.from_path(path, None).map_err(failed);
     }
     let wanted = Wanted::parse(text).map_err(Failure::call)?;
-    installer.from_index(&wanted).map_err(failed)
+    installer.from_index(&wanted).map_err(|reason| {
+        let hint = if path.exists() { format!("; the folder or file of this name is `./{text}`") } else { String::new() };
+        failed(reason + &hint)
+    })
 }
 
 fn report(install: &Install, installer: &Installer<'_>) -> Result<(), Failure> {

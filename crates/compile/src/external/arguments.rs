@@ -143,7 +143,7 @@ impl CArgument {
     }
 
     /// The value behind a reference after the call, of the kind that `before` has.
-    pub fn read(&self, before: &Value, language: Language) -> Result<Value, String> {
+    pub fn read(&self, before: &Value, ty: Option<&ArgumentType>, language: Language) -> Result<Value, String> {
         let kind = match before {
             Value::Array(array) => array.elements.first(),
             scalar => Some(scalar),
@@ -151,12 +151,12 @@ impl CArgument {
         let elements: Vec<Value> = match self {
             CArgument::Reals(values) => values.iter().map(|&number| Value::Real(number)).collect(),
             CArgument::Integers(values) => {
-                let value = |&number: &c_int| match kind {
-                    Some(Value::Boolean(_)) => Value::Boolean(number != 0),
-                    Some(Value::Enumeration(_)) => Value::Enumeration(i64::from(number)),
-                    _ => Value::Integer(i64::from(number)),
+                let value = |&number: &c_int| match (kind, ty.map(|ty| &ty.ty)) {
+                    (Some(Value::Enumeration(_)), Some(ty)) => enumerated(ty, number),
+                    (Some(Value::Boolean(_)), _) => Ok(Value::Boolean(number != 0)),
+                    _ => Ok(Value::Integer(i64::from(number))),
                 };
-                values.iter().map(value).collect()
+                values.iter().map(value).collect::<Result<_, _>>()?
             }
             CArgument::Texts(_, pointers) => {
                 pointers.iter().map(|&pointer| text(pointer).map(Value::string)).collect::<Result<_, _>>()?
@@ -219,11 +219,21 @@ pub fn result_value(ty: &Type, answer: u64) -> Result<Value, String> {
     Ok(match ty {
         Type::Real => Value::Real(f64::from_bits(answer)),
         Type::Boolean => Value::Boolean(answer as c_int != 0),
-        Type::Enumeration(_) => Value::Enumeration(i64::from(answer as c_int)),
+        Type::Enumeration(_) => enumerated(ty, answer as c_int)?,
         Type::String => Value::string(text(answer as *const c_char)?),
         Type::Object(_) => Value::Object(answer),
         _ => Value::Integer(i64::from(answer as c_int)),
     })
+}
+
+/// The literal of an enumeration that a number of C stands for; another number is an error (specification 12.9.1.1).
+pub fn enumerated(ty: &Type, number: c_int) -> Result<Value, String> {
+    let Type::Enumeration(enumeration) = ty else { return Ok(Value::Integer(i64::from(number))) };
+    let count = enumeration.literals.len();
+    if usize::try_from(number).is_ok_and(|number| (1..=count).contains(&number)) {
+        return Ok(Value::Enumeration(i64::from(number)));
+    }
+    Err(format!("it gave {number} for the enumeration `{}`, whose literals are 1 to {count}", enumeration.name))
 }
 
 pub fn text(pointer: *const c_char) -> Result<String, String> {
@@ -257,7 +267,7 @@ mod tests {
         let value = Value::matrix(2, 3, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
         let argument = CArgument::new(&value, None, true, Language::Fortran).unwrap();
         assert!(matches!(&argument, CArgument::Reals(numbers) if numbers == &[1.0, 4.0, 2.0, 5.0, 3.0, 6.0]));
-        assert_eq!(argument.read(&value, Language::Fortran), Ok(value));
+        assert_eq!(argument.read(&value, None, Language::Fortran), Ok(value));
     }
 
     #[test]

@@ -5,13 +5,15 @@
 
 mod arguments;
 mod compiler;
+mod crash;
 mod library;
 mod record;
 mod trampoline;
 mod unit;
 mod utilities;
 
-use std::path::PathBuf;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base::Name;
@@ -79,6 +81,9 @@ impl Outside {
             utilities: None,
             built: Mutex::default(),
         };
+        if allowed.build || !allowed.libraries.is_empty() {
+            crash::watch();
+        }
         if allowed.build {
             let compiler = Compiler::find()?;
             outside.utilities = Some(Utilities::get(&compiler)?);
@@ -99,8 +104,9 @@ impl Outside {
         Ok(outside)
     }
 
-    fn find(&self, symbol: &str) -> Option<*const ()> {
-        self.libraries.iter().find_map(|(path, library)| library::find(path, library, symbol))
+    /// A function of an allowed library, with the file of the library.
+    fn find(&self, symbol: &str) -> Option<(&Path, *const ())> {
+        self.libraries.iter().find_map(|(path, library)| Some((path.as_path(), library::find(path, library, symbol)?)))
     }
 
     fn trampoline(&self, signature: &Signature) -> Option<Trampoline> {
@@ -170,8 +176,9 @@ impl Outside {
         say: &mut dyn FnMut(&str),
     ) -> Result<(Option<Value>, Vec<Option<Value>>), String> {
         let language = Language::of(external.language.as_str())?;
-        let (code, function) = match self.find(&language.symbol(external.symbol.as_str())) {
-            Some(function) => {
+        let found = self.find(&language.symbol(external.symbol.as_str()));
+        let (code, function) = match found {
+            Some((_, function)) => {
                 let result = external.result_type.as_ref().map(returned).transpose()?;
                 let signature = (places.iter().map(CArgument::passing).collect(), result);
                 (self.trampoline(&signature).ok_or("no code can be made that calls it")?, function)
@@ -189,7 +196,7 @@ impl Outside {
             let mut outputs = Vec::with_capacity(values.len());
             for (position, (value, argument)) in values.iter().zip(&*places).enumerate() {
                 let is_output = external.outputs.get(position).copied().unwrap_or(false);
-                outputs.push(if is_output { Some(argument.read(value, language)?) } else { None });
+                outputs.push(if is_output { Some(argument.read(value, external.argument_types.get(position), language)?) } else { None });
             }
             // SAFETY: the code has written it, or nobody.
             let answer = unsafe { place.read() };
@@ -200,6 +207,8 @@ impl Outside {
             };
             Ok((result, outputs))
         };
+        let library = found.map_or(Cow::Borrowed(&*external.source.package), |(path, _)| path.to_string_lossy());
+        let _watched = crash::Watched::begin(external.symbol.as_str(), &library);
         // SAFETY: the code reads as many words as it was made for, which point into `places`; that the function keeps to
         // its declaration is what the user allowed.
         unsafe {

@@ -8,7 +8,7 @@ use std::ffi::{CString, c_char, c_int};
 use dae::Value;
 use dae::function::{RecordType, Type};
 
-use super::arguments::{c_int_of, c_string, text};
+use super::arguments::{c_int_of, c_string, enumerated, text};
 
 /// Structs in memory, with the texts that they point to.
 pub struct Structs {
@@ -98,14 +98,13 @@ impl Structs {
             let (size, align) = member(&field.ty, field.sizes.len(), field.name.as_str())?;
             offset = aligned(offset, align);
             let place = at + offset;
-            let number = || i64::from(c_int::from_ne_bytes(self.get(place)));
+            let number = || c_int::from_ne_bytes(self.get(place));
             values.push(match &field.ty {
                 Type::Record(inner) => self.read_record(place, inner)?,
                 Type::Real => Value::Real(f64::from_ne_bytes(self.get(place))),
                 Type::String => Value::string(text(usize::from_ne_bytes(self.get(place)) as *const c_char)?),
                 Type::Boolean => Value::Boolean(number() != 0),
-                Type::Enumeration(_) => Value::Enumeration(number()),
-                _ => Value::Integer(number()),
+                ty => enumerated(ty, number())?,
             });
             offset += size;
         }

@@ -23,6 +23,9 @@ const STRICT: &str = "#line 1 \"calls\"\n\
     #pragma GCC diagnostic error \"-Wint-conversion\"\n\
     #pragma GCC diagnostic error \"-Wincompatible-pointer-types\"\n";
 
+/// Functions that end the process. In compiled code they end the call instead (`utilities.c`).
+const ENDING: [&str; 6] = ["exit", "_exit", "_Exit", "quick_exit", "abort", "__assert_fail"];
+
 /// The name of the function that calls the one at a position.
 pub fn caller(position: usize) -> String {
     format!("gyrator_call_{position}")
@@ -63,6 +66,9 @@ impl Unit {
         }
         unit.linked.push(utilities.file.clone());
         unit.linker_options.push("-lm".to_owned());
+        if cfg!(target_os = "linux") {
+            unit.linker_options.extend(ENDING.map(|function| format!("-Wl,--wrap={function}")));
+        }
         Ok(unit)
     }
 

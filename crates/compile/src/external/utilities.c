@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <unistd.h>
+#endif
 
 struct text {
   struct text *next;
@@ -95,6 +98,53 @@ void ModelicaFormatError(const char *format, ...) {
   va_end(arguments);
   fail(text);
 }
+
+#ifdef __linux__
+/* Code that would end the process ends its call instead. The linker puts these functions in the place of those that they are
+   named after (`--wrap`). A process or a thread that the code has started itself ends as it wants to. */
+static pid_t process;
+__attribute__((constructor)) static void begin(void) { process = getpid(); }
+
+static int is_call(void) { return target != NULL && getpid() == process; }
+
+MODELICA_NORETURNATTR static void ended(const char *how, int status) {
+  char text[100];
+  snprintf(text, sizeof text, "it called `%s(%d)`, which would end the program", how, status);
+  fail(strdup(text));
+}
+
+MODELICA_NORETURNATTR void __wrap_exit(int status) {
+  if (is_call()) ended("exit", status);
+  exit(status);
+}
+
+MODELICA_NORETURNATTR void __wrap__exit(int status) {
+  if (is_call()) ended("_exit", status);
+  _exit(status);
+}
+
+MODELICA_NORETURNATTR void __wrap__Exit(int status) {
+  if (is_call()) ended("_Exit", status);
+  _Exit(status);
+}
+
+MODELICA_NORETURNATTR void __wrap_quick_exit(int status) {
+  if (is_call()) ended("quick_exit", status);
+  quick_exit(status);
+}
+
+MODELICA_NORETURNATTR void __wrap_abort(void) {
+  if (is_call()) fail(strdup("it called `abort`"));
+  abort();
+}
+
+MODELICA_NORETURNATTR void __wrap___assert_fail(const char *condition, const char *file, unsigned line,
+                                                const char *function) {
+  if (is_call()) ModelicaFormatError("the assertion `%s` of `%s` failed (%s, line %u)", condition, function, file, line);
+  fprintf(stderr, "%s:%u: assertion `%s` failed\n", file, line, condition);
+  abort();
+}
+#endif
 
 char *ModelicaAllocateStringWithErrorReturn(size_t length) {
   struct text *made = length > (size_t)-1 - sizeof(struct text) - 1 ? NULL : malloc(sizeof(struct text) + length + 1);

@@ -198,7 +198,7 @@ impl Typer<'_> {
             let sign = if op == CompareOp::Equal { "==" } else { "<>" };
             let message = format!("`{sign}` compares Real numbers that change continuously: rounding errors decide");
             let hint = "compare with a tolerance, such as `abs(a - b) < 1e-6`, or with `<` or `>` for what happens from then on";
-            self.report(Diagnostic::warning("real-equality", message).at(span, "").hint(hint).specification("3.5"));
+            self.report(Diagnostic::breach("real-equality", message).at(span, "").hint(hint).specification("3.5"));
         }
         if self.context == Context::Model {
             // A relation changes at events only (3.8.3).

@@ -40,7 +40,8 @@ impl Rewrite<'_> {
                 self.subscripts(outside, subscripts);
                 let behind = end_of_subscripts(self.text, base.span.end as usize);
                 let modification = modification.as_deref();
-                self.used(&Use { scope: outside, name: base, modification, behind, component: None });
+                let is_array = !subscripts.is_empty();
+                self.used(&Use { modification, behind, is_array, ..Use::of(outside, base) }, base);
             }
             ast::ClassBody::PartialDerivative { function, .. } => self.type_name(outside, function),
             ast::ClassBody::Enumeration(_) => {}
@@ -52,18 +53,29 @@ impl Rewrite<'_> {
     }
 
     fn composition(&mut self, class: &str, composition: &ast::Composition) {
+        let mut clause: Vec<&ast::Component> = Vec::new();
         for element in &composition.elements {
+            if let ast::Element::Component(component) = element {
+                // Components that share the type stand in one clause.
+                if clause.last().is_some_and(|last| !Arc::ptr_eq(&last.type_name, &component.type_name)) {
+                    self.clause(class, &std::mem::take(&mut clause));
+                }
+                clause.push(component);
+                continue;
+            }
+            self.clause(class, &std::mem::take(&mut clause));
             match element {
                 ast::Element::Import(import) => self.import(import),
                 ast::Element::Extends(extends) => {
-                    let (behind, modification) = (extends.base.span.end as usize, extends.modification.as_deref());
-                    self.used(&Use { scope: class, name: &extends.base, modification, behind, component: None });
+                    let used = Use { modification: extends.modification.as_deref(), ..Use::of(class, &extends.base) };
+                    self.used(&used, &extends.base);
                     self.annotation(class, extends.annotation.as_deref());
                 }
                 ast::Element::Class(inner) => self.class(Some(class), inner),
-                ast::Element::Component(component) => self.component(class, component),
+                ast::Element::Component(_) => {}
             }
         }
+        self.clause(class, &clause);
         for section in &composition.equations {
             section.equations.iter().for_each(|equation| self.equation(class, equation));
         }
@@ -79,6 +91,43 @@ impl Rewrite<'_> {
         }
     }
 
+    /// The components of one clause. Where `convertClassIf` gives them several classes, each gets a clause of its own.
+    fn clause(&mut self, scope: &str, components: &[&ast::Component]) {
+        let Some((first, others)) = components.split_first() else { return };
+        let name = &*first.type_name;
+        let decided: Vec<Option<String>> =
+            components.iter().map(|component| self.decided(&component_use(self.text, scope, component), name)).collect();
+        let is_split = decided.windows(2).any(|pair| pair[0] != pair[1]);
+        if is_split && first.constraint.is_some() {
+            let message = "the components of this declaration become components of several classes; declare each by itself";
+            return self.messages.push((range(name.span).start, message.to_owned()));
+        }
+        components.iter().for_each(|component| self.component(scope, component));
+        if !is_split {
+            return;
+        }
+        self.type_name(scope, name);
+        let plain = self.edits.applied(self.text, range(name.span));
+        if let Some(new) = &decided[0] {
+            self.replace_names(&name.parts, new);
+        }
+        let between = self.edits.applied(self.text, range(name.span).end..range(first.name.span).start);
+        let mut end = range(first.span).end;
+        for (component, decided) in others.iter().zip(&decided[1..]) {
+            let class = match decided {
+                Some(new) => format!("{}{new}", if name.global { "." } else { "" }),
+                None => plain.clone(),
+            };
+            let gap = end..range(component.name.span).start;
+            let comma = gap.start + comma_in(&self.text[gap.clone()]);
+            let blank = &self.text[(comma + 1).min(gap.end)..gap.end];
+            let blank = if blank.is_empty() { " " } else { blank };
+            let head = format!("{}{}{class}{between}", component.prefixes, component.type_prefixes);
+            self.edits.replace(comma..gap.end, format!(";{blank}{head}"));
+            end = range(component.span).end;
+        }
+    }
+
     fn component(&mut self, scope: &str, component: &ast::Component) {
         self.subscripts(scope, &component.subscripts);
         let modification = component.modification.as_deref();
@@ -88,10 +137,8 @@ impl Rewrite<'_> {
         if let Some(condition) = &component.condition {
             self.expr(scope, condition);
         }
-        let behind = end_of_subscripts(self.text, component.name.span.end as usize);
-        let modification = modification.and_then(|given| given.arguments.as_deref());
-        let name = Some(component.name.name.as_str());
-        self.used(&Use { scope, name: &component.type_name, modification, behind, component: name });
+        let used = component_use(self.text, scope, component);
+        self.used(&used, &component.type_name);
         if let Some(constraint) = &component.constraint {
             self.constraint(scope, constraint);
         }
@@ -99,8 +146,8 @@ impl Rewrite<'_> {
     }
 
     fn constraint(&mut self, scope: &str, constraint: &ast::Constraint) {
-        let (behind, modification) = (constraint.base.span.end as usize, constraint.modification.as_deref());
-        self.used(&Use { scope, name: &constraint.base, modification, behind, component: None });
+        let used = Use { modification: constraint.modification.as_deref(), ..Use::of(scope, &constraint.base) };
+        self.used(&used, &constraint.base);
     }
 
     fn import(&mut self, import: &ast::Import) {
@@ -160,7 +207,8 @@ impl Rewrite<'_> {
             self.subscripts(scope, subscripts);
             let behind = end_of_subscripts(self.text, base.span.end as usize);
             let modification = modification.as_deref();
-            self.used(&Use { scope, name: base, modification, behind, component: None });
+            let is_array = !subscripts.is_empty();
+            self.used(&Use { modification, behind, is_array, ..Use::of(scope, base) }, base);
         }
         if let Some(constraint) = &inner.constraint {
             self.constraint(scope, constraint);
@@ -170,9 +218,13 @@ impl Rewrite<'_> {
     fn argument(&mut self, scope: &str, class: Option<&Class>, element: &ast::ElementModification) {
         let inner = self.element_name(class, &element.path);
         let Some(modification) = &element.modification else { return };
+        self.with_points(class, element);
         if let Some(arguments) = &modification.arguments {
             self.nested_names(class, element, arguments);
             self.arguments(scope, inner.as_ref(), arguments);
+            if let Some(inner) = &inner {
+                self.used_elsewhere(scope, inner, element, arguments);
+            }
         }
         if let Some(ast::ModificationValue::Expr(value)) = &modification.value {
             self.expr(scope, value);
@@ -203,6 +255,23 @@ impl Rewrite<'_> {
                 if rules.flat_map(|rule| &rule.old).any(|(old, _)| *old == path.join(".")) {
                     self.write_flat(element, &path);
                 }
+            }
+        }
+    }
+
+    /// A modifier of an element of the library that is written with points, `a.b = 1` for `a(b = 1)`: rules for modifiers
+    /// look at all modifiers of one element.
+    fn with_points(&mut self, class: Option<&Class>, element: &ast::ElementModification) {
+        for length in 1..element.path.len() {
+            let Some(inner) = self.element_name(class, &element.path[..length]) else { return };
+            let name = names_of(&element.path[length..]).join(".");
+            let is_changed = self.world.library_bases(&inner).iter().any(|base| {
+                let rules = self.rules.modifiers.get(&base.join(".")).into_iter().flatten();
+                rules.flat_map(|rule| &rule.old).any(|(old, _)| *old == name)
+            });
+            if is_changed {
+                let message = format!("`{name}` is not converted where it is written with points; write it in parentheses");
+                self.messages.push((range(element.span).start, message));
             }
         }
     }
@@ -553,6 +622,31 @@ pub fn range(span: Span) -> Range<usize> {
 
 pub fn names_of(path: &[Ident]) -> Vec<String> {
     path.iter().map(|part| part.name.as_str().to_owned()).collect()
+}
+
+/// The use of a class by a component.
+fn component_use<'a>(text: &str, scope: &'a str, component: &'a ast::Component) -> Use<'a> {
+    Use {
+        modification: component.modification.as_ref().and_then(|given| given.arguments.as_deref()),
+        behind: end_of_subscripts(text, component.name.span.end as usize),
+        component: Some(component.name.name.as_str()),
+        is_array: !component.subscripts.is_empty(),
+        ..Use::of(scope, &component.type_name)
+    }
+}
+
+/// Where the comma is between two components; there may be comments around it.
+fn comma_in(gap: &str) -> usize {
+    let mut at = 0;
+    while let Some(rest) = gap.get(at..).filter(|rest| !rest.is_empty() && !rest.starts_with(',')) {
+        let comment = match rest.get(..2) {
+            Some("//") => rest.find('\n').unwrap_or(rest.len()),
+            Some("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            _ => 0,
+        };
+        at += comment.max(rest.chars().next().map_or(1, char::len_utf8));
+    }
+    at
 }
 
 /// The end of the subscripts that begin at a place, if some do.

@@ -8,14 +8,35 @@ use super::names::Class;
 use super::rewrite::{Rewrite, names_of, range};
 use super::rules::ModifierRule;
 
-/// One use of a class: where its name is, and the modifiers of it.
+/// One use of a class: where it is, and the modifiers of it.
 pub struct Use<'a> {
     pub scope: &'a str,
-    pub name: &'a ast::TypeName,
+    pub place: usize,
     pub modification: Option<&'a ast::ClassModification>,
     /// Where modifiers would begin.
     pub behind: usize,
     pub component: Option<&'a str>,
+    /// Whether it has dimensions, so that a modifier with one value needs `each`.
+    pub is_array: bool,
+}
+
+impl<'a> Use<'a> {
+    /// One without modifiers.
+    pub fn of(scope: &'a str, name: &ast::TypeName) -> Self {
+        let place = range(name.span);
+        Self { scope, place: place.start, modification: None, behind: place.end, component: None, is_array: false }
+    }
+}
+
+/// An old modifier that a use has.
+struct Given<'a> {
+    position: usize,
+    name: &'a str,
+    value: String,
+    /// Whether the value needs no parentheses as an operand.
+    is_simple: bool,
+    each: bool,
+    is_final: bool,
 }
 
 /// What becomes of the modifiers of a use.
@@ -29,35 +50,73 @@ struct Change {
 
 impl Rewrite<'_> {
     /// A name with the class that it means, its modifiers, and the rules for both.
-    pub fn used(&mut self, used: &Use<'_>) {
-        let class = self.world.class(used.scope, used.name);
+    pub fn used(&mut self, used: &Use<'_>, name: &ast::TypeName) {
+        let class = self.world.class(used.scope, name);
         if let Some(modification) = used.modification {
             self.arguments(used.scope, class.as_ref(), modification);
         }
-        let bases = class.as_ref().map(|class| self.world.library_bases(class)).unwrap_or_default();
-        let is_direct = matches!(class, Some(Class::Library(_)));
-        let (mut renamed, mut change) = (None, Change::default());
-        for base in bases {
+        let mut change = Change::default();
+        let renamed = class.and_then(|class| {
+            let is_direct = matches!(class, Class::Library(_));
+            self.rules_of(used, &class, is_direct, &mut change)
+        });
+        self.rebuild(used, &change);
+        match renamed {
+            Some(new) => self.replace_names(&name.parts, &new),
+            None => self.type_name(used.scope, name),
+        }
+    }
+
+    /// Modifiers of an element that is declared elsewhere, as in `extends A(a(b = 1))`.
+    pub fn used_elsewhere(
+        &mut self,
+        scope: &str,
+        class: &Class,
+        element: &ast::ElementModification,
+        modification: &ast::ClassModification,
+    ) {
+        let (place, behind) = (range(element.span).start, range(modification.span).start);
+        let used = Use { scope, place, modification: Some(modification), behind, component: None, is_array: false };
+        let mut change = Change::default();
+        self.rules_of(&used, class, false, &mut change);
+        self.rebuild(&used, &change);
+    }
+
+    /// What the rules do with the modifiers of a use, and the class that they decide. A use is direct where it names the class of
+    /// the library: what it does not give has its default.
+    fn rules_of(&mut self, used: &Use<'_>, class: &Class, is_direct: bool, change: &mut Change) -> Option<String> {
+        let mut renamed = None;
+        for base in self.world.library_bases(class) {
             let base = base.join(".");
-            if is_direct {
-                renamed = self.conditional(used, &base, &mut change);
+            if let Some((position, new)) = self.conditional(used, &base) {
+                if is_direct {
+                    change.replaced.push((position, Vec::new()));
+                    renamed = Some(new);
+                } else {
+                    let message = format!("a modifier decides that this is a `{new}`, but it is declared elsewhere");
+                    self.messages.push((used.place, message));
+                }
             }
             for rule in self.rules.modifiers.get(&base).into_iter().flatten() {
                 // What is added to every use is added where the class of the library is used.
                 if is_direct || rule.old.iter().any(|(name, _)| !name.starts_with("cardinality(")) {
-                    self.modifiers(used, rule, &mut change);
+                    self.modifiers(used, rule, is_direct, change);
                 }
             }
         }
-        self.rebuild(used, &change);
-        match renamed {
-            Some(new) => self.replace_names(&used.name.parts, &new),
-            None => self.type_name(used.scope, used.name),
+        renamed
+    }
+
+    /// The class that the modifiers of a use decide.
+    pub fn decided(&self, used: &Use<'_>, name: &ast::TypeName) -> Option<String> {
+        match self.world.class(used.scope, name)? {
+            Class::Library(path) => self.conditional(used, &path.join(".")).map(|(_, new)| new),
+            Class::User(_) => None,
         }
     }
 
-    /// `convertClassIf`: the class that a modifier decides.
-    fn conditional(&self, used: &Use<'_>, base: &str, change: &mut Change) -> Option<String> {
+    /// `convertClassIf`: the position of the modifier that decides, and the class that is meant then.
+    fn conditional(&self, used: &Use<'_>, base: &str) -> Option<(usize, String)> {
         for rule in self.rules.conditional.get(base).into_iter().flatten() {
             let modification = used.modification?;
             let decides = |argument: &ast::Argument| match argument {
@@ -72,14 +131,13 @@ impl Rewrite<'_> {
                 _ => false,
             };
             let Some(position) = modification.arguments.iter().position(decides) else { continue };
-            change.replaced.push((position, Vec::new()));
-            return Some(rule.class.clone());
+            return Some((position, rule.class.clone()));
         }
         None
     }
 
     /// `convertModifiers`.
-    fn modifiers(&mut self, used: &Use<'_>, rule: &ModifierRule, change: &mut Change) {
+    fn modifiers(&mut self, used: &Use<'_>, rule: &ModifierRule, is_direct: bool, change: &mut Change) {
         for (name, expected) in &rule.old {
             let Some(connector) = name.strip_prefix("cardinality(").and_then(|rest| rest.strip_suffix(')')) else {
                 continue;
@@ -93,15 +151,24 @@ impl Rewrite<'_> {
         let given = used.modification.map(|given| given.arguments.as_slice()).unwrap_or_default();
         let old: Vec<&(String, Option<String>)> =
             rule.old.iter().filter(|(name, _)| !name.starts_with("cardinality(")).collect();
-        let mut found: Vec<(usize, &str, String, bool)> = Vec::new();
+        let mut found: Vec<Given<'_>> = Vec::new();
         for (position, argument) in given.iter().enumerate() {
             let ast::Argument::Element(element) = argument else { continue };
             let path = path_of(element);
-            if let Some((name, _)) = old.iter().find(|(name, _)| *name == path) {
-                let Some(value) = value_of(element) else { continue };
-                let text = self.edits.applied(self.text, range(value.span));
-                found.push((position, name, text, is_simple(value)));
+            let Some((name, _)) = old.iter().find(|(name, _)| *name == path) else { continue };
+            let Some(value) = value_of(element) else { continue };
+            if element.modification.as_ref().is_some_and(|given| given.arguments.is_some()) {
+                let message = format!("`{name}` is not converted, since it has modifiers of its own");
+                return self.messages.push((range(element.span).start, message));
             }
+            found.push(Given {
+                position,
+                name,
+                value: self.edits.applied(self.text, range(value.span)),
+                is_simple: is_simple(value),
+                each: element.each,
+                is_final: element.is_final,
+            });
         }
         if found.is_empty() && !old.is_empty() {
             return;
@@ -116,28 +183,38 @@ impl Rewrite<'_> {
         };
         let mut new = Vec::new();
         for (name, template) in rule.new.iter().filter(|(name, _)| !is_given(name)) {
-            let mut value = template.clone();
-            for (old, default) in &old {
-                let hole = format!("%{old}%");
-                let known =
-                    found.iter().find(|(_, name, ..)| name == old).map(|(.., text, simple)| (text.clone(), *simple));
-                let known = known.or_else(|| default.clone().map(|text| (text, false)));
-                if !value.contains(&hole) {
-                    continue;
-                }
-                let Some((text, simple)) = known else {
-                    let place = range(used.name.span).start;
-                    self.messages.push((place, format!("`{old}` has no value from which `{name}` could be converted")));
-                    return;
-                };
-                let text = if simple || value.trim() == hole || is_word(&text) { text } else { format!("({text})") };
-                value = value.replace(&hole, &text);
+            let needed: Vec<&&(String, Option<String>)> =
+                old.iter().filter(|(old, _)| template.contains(&format!("%{old}%"))).collect();
+            let values: Vec<&Given<'_>> =
+                found.iter().filter(|given| needed.iter().any(|(old, _)| old == given.name)).collect();
+            // What is declared elsewhere has its value there.
+            if !is_direct && values.is_empty() && !needed.is_empty() {
+                continue;
             }
-            new.push(format!("{name} = {value}"));
+            let mut value = template.clone();
+            for (old, default) in needed {
+                let hole = format!("%{old}%");
+                let known = values.iter().find(|given| given.name == old).map(|given| (&given.value, given.is_simple));
+                let known = known.or_else(|| default.as_ref().filter(|_| is_direct).map(|text| (text, false)));
+                let Some((text, is_simple)) = known else {
+                    let message = format!("`{old}` has no value from which `{name}` could be converted");
+                    let message = if is_direct { message } else { message + ", since it is declared elsewhere" };
+                    return self.messages.push((used.place, message));
+                };
+                let is_operand = !is_simple && value.trim() != hole && !is_word(text);
+                value = value.replace(&hole, &if is_operand { format!("({text})") } else { text.clone() });
+            }
+            let each = match values.as_slice() {
+                [] => used.is_array || found.iter().any(|given| given.each),
+                values => values.iter().all(|given| given.each),
+            };
+            let is_final = found.iter().any(|given| given.is_final);
+            let prefixes = format!("{}{}", if each { "each " } else { "" }, if is_final { "final " } else { "" });
+            new.push(format!("{prefixes}{name} = {value}"));
         }
         let mut new = Some(new);
-        for (position, ..) in found {
-            change.replaced.push((position, new.take().unwrap_or_default()));
+        for given in found {
+            change.replaced.push((given.position, new.take().unwrap_or_default()));
         }
         change.added.extend(new.into_iter().flatten());
     }
