@@ -522,7 +522,8 @@ fn a_number_that_is_no_literal_of_an_enumeration_is_an_error() {
         return;
     }
     let folder = Folder::new("external-enumeration");
-    for (call, status) in [("y = foo(7)", 3), ("y = foo(0)", 3), ("bar(7, y)", 3), ("y = foo(2)", 0), ("bar(1, y)", 0)] {
+    for (call, status) in [("y = foo(7)", 3), ("y = foo(0)", 3), ("bar(7, y)", 3), ("y = foo(2)", 0), ("bar(1, y)", 0)]
+    {
         folder.write("m.mo", &format!("model M\n  type E = enumeration(a, b);\n  function f\n    input Real x;\n    output E y;\n  external \"C\" {call} annotation(Include = \"static int foo(int x) {{ return x; }} static void bar(int x, int *y) {{ *y = x; }}\");\n  end f;\n  E e = f(time);\n  Real z[E] = {{1, 2}};\n  Real w = z[e];\nend M;\n"));
         let outcome = run(&folder, &["simulate", "m.mo", "--allow-external", "build", "-o", "out.csv"]);
         assert_eq!(outcome.status != 0, status != 0, "{call}: {}", outcome.stderr);

@@ -87,12 +87,12 @@ fn a_version_that_a_library_uses_and_does_not_get_is_told() {
     let folder = Folder::new("versions-two");
     folder.write("lib/Lib 1.0.0/package.mo", &version("1.0.0", "1", ""));
     folder.write("lib/Lib 2.0.0/package.mo", &version("2.0.0", "2", ""));
-    let user = "package User\n  constant Real value = Lib.value;\n  annotation(uses(Lib(version = \"1.0.0\")));\nend User;\n";
+    let user =
+        "package User\n  constant Real value = Lib.value;\n  annotation(uses(Lib(version = \"1.0.0\")));\nend User;\n";
     folder.write("lib/User/package.mo", user);
     // Whichever of the two libraries is met first.
     for sum in ["Lib.value + 10*User.value", "10*User.value + Lib.value"] {
-        let text =
-            format!("model U\n  Real x = {sum};\n  annotation(uses(Lib(version = \"2.0.0\"), User));\nend U;\n");
+        let text = format!("model U\n  Real x = {sum};\n  annotation(uses(Lib(version = \"2.0.0\"), User));\nend U;\n");
         folder.write("u.mo", &text);
         let run = gyrator(&folder, &["simulate", "u.mo", "-o", "u.csv", "-L", "lib"]);
         assert_eq!(run.status, 0, "{}", run.stderr);

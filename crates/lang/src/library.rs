@@ -769,7 +769,9 @@ impl Libraries {
         if known.iter().any(|known| known.version == used.version) {
             return;
         }
-        if let Some(ClassSource::Known(loaded)) = self.definitions.get(Self::ROOT).and_then(|root| root.classes.get(&library)) {
+        if let Some(ClassSource::Known(loaded)) =
+            self.definitions.get(Self::ROOT).and_then(|root| root.classes.get(&library))
+        {
             let said = other_version(&self.definitions[*loaded].class, &used);
             self.diagnostics.extend(said);
         }

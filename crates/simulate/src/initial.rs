@@ -20,8 +20,7 @@ pub fn initialise(
     log: &mut Journal,
 ) -> Result<(Clockwork, Aftermath), Trouble> {
     // Parameters that an assertion forbids are the reason for whatever else goes wrong.
-    first_point(machine, names, span, log)
-        .map_err(|trouble| events::forbidden_parameters(machine).unwrap_or(trouble))
+    first_point(machine, names, span, log).map_err(|trouble| events::forbidden_parameters(machine).unwrap_or(trouble))
 }
 
 fn first_point(

@@ -7,9 +7,9 @@ use std::fmt::{self, Display, Formatter};
 
 use crate::ast::{
     Argument, Arguments, BinaryOp, ClassBody, ClassDef, ClassKind, ClassModification, Component, ComponentRef,
-    Constraint, Direction, ElementModification, ElementPrefixes, Equation, EquationKind, Expr, ExprKind, Flow, FunctionArgument, Ident,
-    Iterator as ForIterator, Modification, ModificationValue, Statement, StatementKind, Subscript, TypeName,
-    TypePrefixes, UnaryOp, Variability,
+    Constraint, Direction, ElementModification, ElementPrefixes, Equation, EquationKind, Expr, ExprKind, Flow,
+    FunctionArgument, Ident, Iterator as ForIterator, Modification, ModificationValue, Statement, StatementKind,
+    Subscript, TypeName, TypePrefixes, UnaryOp, Variability,
 };
 use crate::deep::deep;
 use crate::literal::quote;

@@ -69,7 +69,8 @@ fn one(installer: &mut Installer<'_>, install: &Install, text: &str) -> Result<(
     }
     let wanted = Wanted::parse(text).map_err(Failure::call)?;
     installer.from_index(&wanted).map_err(|reason| {
-        let hint = if path.exists() { format!("; the folder or file of this name is `./{text}`") } else { String::new() };
+        let hint =
+            if path.exists() { format!("; the folder or file of this name is `./{text}`") } else { String::new() };
         failed(reason + &hint)
     })
 }

@@ -78,8 +78,7 @@ mod unix {
                     let mut action = MaybeUninit::<libc::sigaction>::zeroed().assume_init();
                     action.sa_sigaction = crashed as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) as usize;
                     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-                    (libc::sigaction(signal, &raw const action, before.as_mut_ptr()) == 0)
-                        .then(|| before.assume_init())
+                    (libc::sigaction(signal, &raw const action, before.as_mut_ptr()) == 0).then(|| before.assume_init())
                 }
             })
         });

@@ -196,7 +196,11 @@ impl Outside {
             let mut outputs = Vec::with_capacity(values.len());
             for (position, (value, argument)) in values.iter().zip(&*places).enumerate() {
                 let is_output = external.outputs.get(position).copied().unwrap_or(false);
-                outputs.push(if is_output { Some(argument.read(value, external.argument_types.get(position), language)?) } else { None });
+                outputs.push(if is_output {
+                    Some(argument.read(value, external.argument_types.get(position), language)?)
+                } else {
+                    None
+                });
             }
             // SAFETY: the code has written it, or nobody.
             let answer = unsafe { place.read() };

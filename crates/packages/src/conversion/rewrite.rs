@@ -95,11 +95,14 @@ impl Rewrite<'_> {
     fn clause(&mut self, scope: &str, components: &[&ast::Component]) {
         let Some((first, others)) = components.split_first() else { return };
         let name = &*first.type_name;
-        let decided: Vec<Option<String>> =
-            components.iter().map(|component| self.decided(&component_use(self.text, scope, component), name)).collect();
+        let decided: Vec<Option<String>> = components
+            .iter()
+            .map(|component| self.decided(&component_use(self.text, scope, component), name))
+            .collect();
         let is_split = decided.windows(2).any(|pair| pair[0] != pair[1]);
         if is_split && first.constraint.is_some() {
-            let message = "the components of this declaration become components of several classes; declare each by itself";
+            let message =
+                "the components of this declaration become components of several classes; declare each by itself";
             return self.messages.push((range(name.span).start, message.to_owned()));
         }
         components.iter().for_each(|component| self.component(scope, component));
@@ -270,7 +273,8 @@ impl Rewrite<'_> {
                 rules.flat_map(|rule| &rule.old).any(|(old, _)| *old == name)
             });
             if is_changed {
-                let message = format!("`{name}` is not converted where it is written with points; write it in parentheses");
+                let message =
+                    format!("`{name}` is not converted where it is written with points; write it in parentheses");
                 self.messages.push((range(element.span).start, message));
             }
         }
