@@ -263,10 +263,6 @@ fn inputs_that_jump_and_move_states_through_events() {
     }
 }
 
-fn refusal(text: &str, stop: f64, of: &str, by: &str) -> String {
-    sensitivities(&model(text), stop, &[of], &[by]).err().map_or_else(String::new, |error| error.to_string())
-}
-
 #[test]
 fn what_has_no_derivative_is_refused() {
     let grazing = "model Grazing parameter Real a = 1; Real x = (time - a)^2; Real y(start = 0, fixed = true);
