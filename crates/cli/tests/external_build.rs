@@ -508,8 +508,9 @@ fn a_shared_library_that_ends_the_program_is_named() {
     }
     let folder = Folder::new("external-exit-library");
     folder.write("lib.c", "#include <stdlib.h>\ndouble leave(double x) { if (x > 0.5) exit(0); return x; }\n");
-    let made = Command::new("cc").args(["-shared", "-fPIC", "-o", "libleave.so", "lib.c"]).current_dir(folder.path(""));
-    assert!(made.status().expect("cc runs").success());
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-o", "libleave.so", "lib.c"]).current_dir(folder.path(""));
+    assert!(compiler.status().expect("cc runs").success());
     folder.write("m.mo", "model M\n  function leave\n    input Real x;\n    output Real y;\n  external \"C\";\n  end leave;\n  Real y = leave(time);\nend M;\n");
     let outcome = run(&folder, &["simulate", "m.mo", "--allow-external", "./libleave.so", "-o", "out.csv"]);
     assert_eq!(outcome.status, 3, "{}", outcome.stderr);

@@ -183,7 +183,8 @@ impl NewtonSolver {
         found
     }
 
-    /// Whether no step, of whatever size, changes an equation as the slope tells.
+    /// Whether a steep slope is that of a point alone: no step, of whatever size, changes the equation as the slope tells, as √x
+    /// at zero, or no short one fulfils it, as at the end of a logarithm, where the argument is as small as numbers become.
     fn is_vertical(
         &mut self,
         system: &mut dyn NonlinearSystem,
@@ -194,11 +195,29 @@ impl NewtonSolver {
         let (value, nominal, there) = (x[column].abs(), self.nominal(column), self.r[row]);
         let steps = [1e-3 * value, 1e-6 * value, 1e-9 * nominal, 1e-12 * nominal, 1e-15 * nominal, 1e-20 * nominal];
         let steps = steps.map(|step| step.max(1e-30 * nominal));
-        !steps.into_iter().flat_map(|step| [step, -step]).any(|step| {
+        let follows = |step: f64, r: f64| (r - there).abs() >= LESS * (slope * step).abs();
+        if !self.any_beside(system, x, (row, column), &steps, follows) {
+            return true;
+        }
+        let short_steps: Vec<f64> = (0..12).map(|k| 4f64.powi(k) * f64::EPSILON * value.max(1e-10 * nominal)).collect();
+        let fulfils = |_, r: f64| r.abs() <= 0.5 * there.abs() || r.signum() != there.signum();
+        !self.any_beside(system, x, (row, column), &short_steps, fulfils)
+    }
+
+    /// Whether a step of an unknown, to one side or the other, changes an equation in some way.
+    fn any_beside(
+        &mut self,
+        system: &mut dyn NonlinearSystem,
+        x: &[f64],
+        (row, column): (usize, usize),
+        steps: &[f64],
+        mut is_met: impl FnMut(f64, f64) -> bool,
+    ) -> bool {
+        steps.iter().flat_map(|&step| [step, -step]).any(|step| {
             let mut point = x.to_vec();
             point[column] += step;
             let is_known = self.evaluate(system, &point, Target::Trial).is_ok() && self.trial_r[row].is_finite();
-            is_known && (self.trial_r[row] - there).abs() >= LESS * (slope * step).abs()
+            is_known && is_met(step, self.trial_r[row])
         })
     }
 

@@ -336,3 +336,42 @@ fn a_vertical_slope_is_no_solution() {
         }
     }
 }
+
+/// `log(x - at) = value` has no solution in numbers where the value is far below that of the smallest distance.
+struct Logarithm {
+    at: f64,
+    value: f64,
+}
+
+impl NonlinearSystem for Logarithm {
+    fn size(&self) -> usize {
+        1
+    }
+    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+        let distance = x[0] - self.at;
+        if distance <= 0.0 {
+            return Err(EvalError { recoverable: true, site: 0 });
+        }
+        r[0] = distance.ln() - self.value;
+        Ok(())
+    }
+    fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<bool, EvalError> {
+        values[0] = 1.0 / (x[0] - self.at);
+        Ok(true)
+    }
+}
+
+#[test]
+fn the_end_of_a_logarithm_is_no_solution() {
+    for at in [1.0, 4.8, -3e3] {
+        for value in [-50.0, -4e3, -20.0, 1.0] {
+            let mut system = Logarithm { at, value };
+            let mut solver = NewtonSolver::new(&system, NewtonOptions::default()).unwrap();
+            let mut x = vec![at + 1.0];
+            if solver.solve(&mut system, &mut x).is_ok() {
+                assert!(value > -40.0, "{x:?} for {at} and {value}");
+                assert!((x[0] - at - value.exp()).abs() < 1e-9 * at.abs(), "{x:?} for {at} and {value}");
+            }
+        }
+    }
+}
