@@ -110,6 +110,9 @@ impl NewtonSolver {
             self.evaluated.fill(f64::NAN);
         }
         self.set_row_scale();
+        if self.first_row_scale[0] == f64::INFINITY {
+            self.first_row_scale.copy_from_slice(&self.row_scale);
+        }
         Ok(())
     }
 
@@ -168,15 +171,22 @@ impl NewtonSolver {
         }
     }
 
-    /// The steepest slope in an equation that does not hold exactly, where it is steeper than any that is meant.
+    /// The steepest slope in an equation that does not hold exactly, where it is steeper than any that is meant, or became so on
+    /// the way while the residual stayed.
     fn steepest(&self, x: &[f64]) -> Option<(usize, usize, f64)> {
         /// In units of the unknown.
         const STEEP: f64 = 1e15;
+        const STEEPER: f64 = 1e6;
+        const SHRUNK: f64 = 1e-3;
+        let stays = |row: usize| {
+            self.r[row].abs() > SHRUNK * self.first_r[row].abs()
+                && self.row_scale[row] > STEEPER * self.first_row_scale[row]
+        };
         let mut found = None;
-        let mut most = STEEP;
+        let mut most = 0.0;
         self.for_each_entry(|row, column, value| {
             let slope = value.abs() * self.nominal(column).max(x[column].abs());
-            if slope > most && self.r[row] != 0.0 {
+            if slope > most && self.r[row] != 0.0 && (slope > STEEP || stays(row)) {
                 (found, most) = (Some((row, column, value)), slope);
             }
         });

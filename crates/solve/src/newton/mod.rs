@@ -181,6 +181,8 @@ pub struct NewtonSolver {
     start: Vec<f64>,
     /// The residual at the start.
     first_r: Vec<f64>,
+    /// The scales of the residuals by the first Jacobian after the start; infinite as long as there is none.
+    first_row_scale: Vec<f64>,
     statistics: NewtonStatistics,
     /// The residuals that were largest when the last solve failed, worst first.
     worst: Vec<(usize, f64)>,
@@ -219,6 +221,7 @@ impl NewtonSolver {
             evaluated: vec![f64::NAN; size],
             start: zeros(),
             first_r: zeros(),
+            first_row_scale: vec![f64::INFINITY; size],
             statistics: NewtonStatistics::default(),
             worst: Vec::new(),
             options,
@@ -280,6 +283,7 @@ impl NewtonSolver {
         }
         self.clamp(x);
         self.start.copy_from_slice(x);
+        self.first_row_scale.fill(f64::INFINITY);
         self.age_floors();
         let outcome = match self.evaluate_start(system, x) {
             Ok(()) => self.solve_from(system, x),
