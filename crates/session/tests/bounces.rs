@@ -111,7 +111,7 @@ fn flights_below_the_tolerance_are_flights() {
 /// In modes, too, bounces that accumulate end the run: a ball that is lost in what counts as zero would fall through the ground.
 #[test]
 fn bounces_accumulate_in_modes() {
-    for restitution in ["0.3", "0.6", "0.8"] {
+    for restitution in ["0.1", "0.3", "0.6", "0.8"] {
         let text = format!(
             "model M
   Real h(start = 1, fixed = true), v(start = 0, fixed = true), f;

@@ -20,8 +20,9 @@ const SHRINKING: usize = 8;
 /// A gap of less than this part of the one before shrinks quickly, and so many of them are enough.
 const QUICK: f64 = 0.7;
 const QUICKLY: usize = 5;
-/// The same where the last excursion was too small to be seen.
-const UNSEEN: usize = 3;
+/// Gaps that shrink, where excursions become too small for modes to see: what is less than this part of the largest is zero there.
+const UNSEEN: usize = 2;
+const LOST: f64 = 2e-9;
 
 /// Excursions between events, relative to the largest ever, that are soon below rounding. As long as they are larger, the
 /// model may have a condition that ends them.
@@ -37,6 +38,8 @@ struct Rhythm {
     shrinking: usize,
     /// Gaps in a row, of any size, that shrank quickly.
     quick: usize,
+    /// Gaps in a row that shrank before the last one: one that ends at the far edge of a band is too long.
+    shrinking_before: usize,
     /// How far the function went since the last of these events.
     excursion: f64,
     /// All gaps so far.
@@ -54,6 +57,7 @@ impl Rhythm {
         gap: f64::INFINITY,
         shrinking: 0,
         quick: 0,
+        shrinking_before: 0,
         excursion: f64::INFINITY,
         gaps: 0,
         parts: [0.0; SHRINKING],
@@ -63,7 +67,7 @@ impl Rhythm {
 
     /// Whether the gaps go to zero in a time that is finite. Those of a ball that comes to rest shrink by the same part each
     /// time. Those of bodies that collide very often, but not for ever, shrink by less and less before they grow again.
-    fn accumulates(&self, excursion: f64) -> bool {
+    fn accumulates(&self, excursion: f64, is_in_modes: bool) -> bool {
         const STEADY: f64 = 0.97;
         let part = |back: usize| self.parts[(self.gaps + SHRINKING - back) % SHRINKING];
         let is_steady = |count: usize| part(0) > STEADY * part(count - 1);
@@ -75,8 +79,9 @@ impl Rhythm {
         // What comes nearer by squares, as a lag that is set back to its limit while its input falls to it, is over after a few
         // more: each gap is a smaller part of the one before. The first gap has none before it to be compared with.
         let is_over_soon = 1.0 - part(0) < 0.1 * (1.0 - part(QUICKLY - 2));
-        // An excursion that cannot be told from zero is the last one that there is to see.
-        let is_unseen = excursion == 0.0 && self.quick >= UNSEEN;
+        // Heights shrink with the squares of gaps; the excursion is that before the last one. The next one would be lost.
+        let next = excursion * (1.0 - part(0)).powi(4);
+        let is_unseen = is_in_modes && next < LOST && self.shrinking.max(self.shrinking_before) >= UNSEEN;
         (shrinks && excursion < FAINT || is_unseen) && !is_over_soon
     }
 }
@@ -92,11 +97,12 @@ impl RecentEvents {
     }
 
     /// Takes note of a crossing, after `note_excursions`; an accumulation point or chattering is trouble.
-    pub fn note(&mut self, crossing: &Crossing, time: f64, span: f64) -> Option<RestlessEvents> {
+    pub fn note(&mut self, crossing: &Crossing, time: f64, span: f64, is_in_modes: bool) -> Option<RestlessEvents> {
         let rhythm = self.rhythms.entry((crossing.function, crossing.to)).or_insert(Rhythm::FIRST);
         let excursion = std::mem::take(&mut rhythm.excursion);
         let gap = time - rhythm.last;
         let shrinks = gap < 0.98 * rhythm.gap;
+        rhythm.shrinking_before = rhythm.shrinking;
         rhythm.quick = if gap < QUICK * rhythm.gap { rhythm.quick + 1 } else { 0 };
         rhythm.gaps += 1;
         let chatters = gap < 1e-9 * span;
@@ -105,7 +111,7 @@ impl RecentEvents {
         rhythm.chattering = if chatters { rhythm.chattering + 1 } else { 0 };
         rhythm.crowding = if gap < 1e-7 * span { rhythm.crowding + 1 } else { 0 };
         (rhythm.last, rhythm.gap) = (time, gap);
-        if rhythm.accumulates(excursion) {
+        if rhythm.accumulates(excursion, is_in_modes) {
             Some(RestlessEvents::Accumulate { gap })
         } else if rhythm.chattering >= 500 || rhythm.crowding >= 5000 {
             Some(RestlessEvents::Chatter { gap })
@@ -195,7 +201,7 @@ mod tests {
             largest = largest.max(gap * gap);
             let crossing = Crossing { function: 0, from: 1, to: -1 };
             recent.note_excursions(|_| gap * gap / largest);
-            recent.note(&crossing, time, 20.0).map(|_| number)
+            recent.note(&crossing, time, 20.0, false).map(|_| number)
         })
     }
 
@@ -215,7 +221,7 @@ mod tests {
             recent.note_excursions(|_| gap);
             recent.note_excursions(|_| 1e-14);
             let crossing = Crossing { function: 0, from: 0, to: 1 };
-            assert!(recent.note(&crossing, time, 1e6).is_none());
+            assert!(recent.note(&crossing, time, 1e6, false).is_none());
             time += gap;
             gap *= 0.9;
         }

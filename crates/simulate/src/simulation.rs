@@ -705,13 +705,12 @@ impl Simulation {
         self.count_at_instant(time)?;
         self.crossings.clear();
         self.crossings.extend_from_slice(self.runtime.roots.crossings());
-        /// Excursions that are hardly larger than what counts as zero in modes.
-        const UNSEEN: f64 = 100.0 * crate::modes::ZERO;
         let (roots, is_in_modes) = (&self.runtime.roots, self.modes.is_some());
         let excursion = |function: usize| {
             let (largest, excursion) = roots.sizes(function);
-            let relative = excursion / largest.max(f64::MIN_POSITIVE);
-            if is_in_modes && relative < UNSEEN { 0.0 } else { relative }
+            // What never left the band of what counts as zero was not seen to go anywhere.
+            let is_seen = !is_in_modes || roots.shifts()[function] == 0.0;
+            if is_seen { excursion / largest.max(f64::MIN_POSITIVE) } else { 0.0 }
         };
         self.recent.note_excursions(excursion);
         self.excursions.clear();
@@ -907,7 +906,7 @@ impl Simulation {
         let span = self.options.stop_time - self.options.start_time;
         // Where somebody else takes the steps, excursions are not followed.
         for (crossing, _) in self.crossings.iter().zip(&self.excursions) {
-            if let Some(restless) = self.recent.note(crossing, time, span) {
+            if let Some(restless) = self.recent.note(crossing, time, span, self.modes.is_some()) {
                 let relation = &self.program.layout.relations[self.program.roots[crossing.function].relation];
                 return Err(restless.trouble(time, self.program.model(), relation.expression).into());
             }

@@ -61,6 +61,11 @@ pub fn sign_of(value: f64) -> i8 {
     }
 }
 
+/// Whether a shifted value is out of its band on its own side.
+fn is_shifted_out(shift: f64, status: i8, value: f64) -> bool {
+    shift != 0.0 && f64::from(status) * value > 2.0 * shift.abs()
+}
+
 fn triggered(status: i8, value: f64, zero: f64) -> bool {
     match status {
         1 => value <= 0.0,
@@ -212,8 +217,7 @@ impl RootFinder {
     fn drop_shifts(&mut self) {
         self.note_sizes();
         for (function, shift) in self.shift.iter_mut().enumerate() {
-            let status = f64::from(self.status[function]);
-            if *shift != 0.0 && status * self.left[function] > 2.0 * shift.abs() {
+            if is_shifted_out(*shift, self.status[function], self.left[function]) {
                 self.left[function] -= *shift;
                 *shift = 0.0;
             }
@@ -617,16 +621,10 @@ impl RootFinder {
     ) -> Result<Event, EvalError> {
         let tolerance = (TIME_RESOLUTION * b.abs()).max(accuracy).max(f64::MIN_POSITIVE);
         let mut bracket = Bracket::new(begin, b, third, tolerance);
-        while let Some(t) = bracket.probe(self.earliest(&bracket)) {
-            self.evaluate_at(functions, solution, t, Values::Probe)?;
-            let triggered = self.any_triggered(&self.probe);
-            let end = if triggered { &mut self.right } else { &mut self.left };
-            std::mem::swap(&mut self.third, end);
-            std::mem::swap(end, &mut self.probe);
-            bracket.narrow(t, triggered);
-            if !triggered {
-                self.note_sizes();
-            }
+        self.narrow(functions, solution, &mut bracket)?;
+        if let Some(middle) = self.leave_bands(functions, solution, begin, bracket.a)? {
+            bracket = Bracket::new(middle, bracket.b, None, tolerance);
+            self.narrow(functions, solution, &mut bracket)?;
         }
         let (a, mut b) = (bracket.a, bracket.b);
         self.note_flight(functions, solution, third.map_or(begin, |third| third.min(begin)), a)?;
@@ -638,6 +636,62 @@ impl RootFinder {
             }
         }
         Ok(Event { t_before: a, t: b })
+    }
+
+    fn narrow(
+        &mut self,
+        functions: &mut dyn CrossingFunctions,
+        solution: &dyn DenseOutput,
+        bracket: &mut Bracket,
+    ) -> Result<(), EvalError> {
+        while let Some(t) = bracket.probe(self.earliest(bracket)) {
+            self.evaluate_at(functions, solution, t, Values::Probe)?;
+            let triggered = self.any_triggered(&self.probe);
+            let end = if triggered { &mut self.right } else { &mut self.left };
+            std::mem::swap(&mut self.third, end);
+            std::mem::swap(end, &mut self.probe);
+            bracket.narrow(t, triggered);
+            if !triggered {
+                self.note_sizes();
+            }
+        }
+        Ok(())
+    }
+
+    /// A function that left its band and came back within one step crosses at zero, not at the far edge of the band: the middle
+    /// between `begin` and the event tells. Returns the middle, whose values are in `left`, where there is such a function.
+    fn leave_bands(
+        &mut self,
+        functions: &mut dyn CrossingFunctions,
+        solution: &dyn DenseOutput,
+        begin: f64,
+        end: f64,
+    ) -> Result<Option<f64>, EvalError> {
+        let is_shifted = |function: usize| {
+            self.shift[function] != 0.0 && triggered(self.status[function], self.right[function], self.zero[function])
+        };
+        if !(0..self.status.len()).any(is_shifted) {
+            return Ok(None);
+        }
+        let middle = 0.5 * (begin + end);
+        self.evaluate_at(functions, solution, middle, Values::Probe)?;
+        let mut is_left = false;
+        for function in 0..self.status.len() {
+            let shift = self.shift[function];
+            if is_shifted_out(shift, self.status[function], self.probe[function]) {
+                self.shift[function] = 0.0;
+                for values in [&mut self.probe, &mut self.right] {
+                    values[function] -= shift;
+                }
+                is_left = true;
+            }
+        }
+        if !is_left {
+            return Ok(None);
+        }
+        std::mem::swap(&mut self.left, &mut self.probe);
+        self.note_sizes();
+        Ok(Some(middle))
     }
 
     /// A function that was seen near zero only may have gone far in between, from `begin` to the event: the middle tells.
@@ -880,6 +934,10 @@ mod tests {
         assert_eq!(finder.search(&mut functions, &Clock { t: 1.0 }, 0.0, 1.0).unwrap(), None);
         let event = finder.search(&mut functions, &Clock { t: 3.0 }, 1.0, 3.0).unwrap().unwrap();
         assert!((event.t - 2.0).abs() < 1e-11);
+        // Within one step as well.
+        finder.restart_in_bands(&[-1e-14], &[1], &[1e-3]);
+        let event = finder.search(&mut functions, &Clock { t: 3.0 }, 0.0, 3.0).unwrap().unwrap();
+        assert!((event.t - 2.0).abs() < 1e-11, "{event:?}");
         // Leaving on the other side is an event at once.
         let mut functions = Functions(1, |t, values| values[0] = -1e-14 - t);
         finder.restart_in_bands(&[-1e-14], &[1], &[1e-12]);

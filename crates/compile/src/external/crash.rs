@@ -142,7 +142,9 @@ mod unix {
             unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
         };
         let name = |text: &Text| say(text.bytes.get(..text.length).unwrap_or_default());
-        say(b"error[external-crash]: the external function `");
+        say(b"error[");
+        say("external-crash".as_bytes());
+        say(b"]: the external function `");
         name(&called.symbol);
         say(b"` of `");
         name(&called.library);

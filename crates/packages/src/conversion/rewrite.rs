@@ -105,14 +105,16 @@ impl Rewrite<'_> {
                 "the components of this declaration become components of several classes; declare each by itself";
             return self.messages.push((range(name.span).start, message.to_owned()));
         }
+        // The name of the type as components have it that no rule decides; those that are decided write over it.
+        self.type_name(scope, name);
+        let plain = self.edits.applied(self.text, range(name.span));
         components.iter().for_each(|component| self.component(scope, component));
         if !is_split {
             return;
         }
-        self.type_name(scope, name);
-        let plain = self.edits.applied(self.text, range(name.span));
-        if let Some(new) = &decided[0] {
-            self.replace_names(&name.parts, new);
+        match &decided[0] {
+            Some(new) => self.replace_names(&name.parts, new),
+            None => self.edits.replace(range(name.span), plain.clone()),
         }
         let between = self.edits.applied(self.text, range(name.span).end..range(first.name.span).start);
         let mut end = range(first.span).end;

@@ -26,7 +26,7 @@ use transform::modes::{Entry as ModeEntry, Key, MISSING_LAW, Modes};
 
 pub use instant::Instant;
 pub use left::Left;
-pub use limits::{Horizon, ZERO};
+pub use limits::Horizon;
 pub use restart::Jump;
 pub use runtime::{ModeRuntime, Switch};
 pub use search::Trial;

@@ -29,8 +29,7 @@ impl Simulation {
     /// Refuses sensitivities where a derivative jumps without event between two instants of the last step.
     pub(super) fn refuse_hidden_jump(&mut self, known: &mut Sensitivities, begin: f64, end: f64) -> Result<(), Stop> {
         let (first, last) = (self.point_at(begin)?, self.point_at(end)?);
-        let size = |(a, b): (&f64, &f64)| a.abs().max(b.abs());
-        let now: Vec<f64> = first.slopes.iter().zip(&last.slopes).map(size).collect();
+        let now = self.sizes_over(known, &first, &last)?;
         let sizes = known.note_largest(&now);
         let Some(leap) = self.leap(known, &first, &last, &sizes)? else { return Ok(()) };
         let mut pieces = vec![(leap, first, last)];
@@ -57,6 +56,19 @@ impl Simulation {
         let machine = &self.runtime.machine;
         let states = machine.program.states.iter().map(|state| machine.memory.values[state.value as usize]).collect();
         Ok(Point { time, states, slopes: slopes(machine) })
+    }
+
+    /// How large derivatives are at the ends of a step, or would become over it: one that leaves zero by a kink near an end has no
+    /// size there that tells a kink from a jump.
+    fn sizes_over(&mut self, known: &mut Sensitivities, a: &Point, b: &Point) -> Result<Vec<f64>, Stop> {
+        let step: Vec<f64> = a.states.iter().zip(&b.states).map(|(a, b)| b - a).collect();
+        let mut sizes: Vec<f64> = a.slopes.iter().zip(&b.slopes).map(|(a, b)| a.abs().max(b.abs())).collect();
+        for point in [a, b] {
+            self.evaluate_at(point.time)?;
+            let change = known.change_along(&mut self.runtime.machine, &step, b.time - a.time)?;
+            sizes.iter_mut().zip(&change).for_each(|(size, change)| *size = size.max(change.abs()));
+        }
+        Ok(sizes)
     }
 
     /// The largest leap between two points beside the sizes of derivatives, with its state, where it is too large.
