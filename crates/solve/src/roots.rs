@@ -622,13 +622,14 @@ impl RootFinder {
         let tolerance = (TIME_RESOLUTION * b.abs()).max(accuracy).max(f64::MIN_POSITIVE);
         let mut bracket = Bracket::new(begin, b, third, tolerance);
         self.narrow(functions, solution, &mut bracket)?;
+        let far = bracket.b;
         if let Some(middle) = self.leave_bands(functions, solution, begin, bracket.a)? {
             bracket = Bracket::new(middle, bracket.b, None, tolerance);
             self.narrow(functions, solution, &mut bracket)?;
         }
         let (a, mut b) = (bracket.a, bracket.b);
         self.note_flight(functions, solution, third.map_or(begin, |third| third.min(begin)), a)?;
-        b = self.pass_exact_zeros(functions, solution, b, tolerance)?;
+        b = self.pass_exact_zeros(functions, solution, b, tolerance, far)?;
         for (function, (status, value)) in self.status.iter().zip(&self.right).enumerate() {
             if triggered(*status, *value, self.zero[function]) {
                 let to = sign_of(*value - self.shift[function]);
@@ -718,13 +719,14 @@ impl RootFinder {
     }
 
     /// A secant step often hits zero exactly. Within the accuracy the far side is as good a time, and it spares the
-    /// second event at which the function would leave zero.
+    /// second event at which the function would leave zero. At `far` it has left the band that it had.
     fn pass_exact_zeros(
         &mut self,
         functions: &mut dyn CrossingFunctions,
         solution: &dyn DenseOutput,
         t: f64,
         tolerance: f64,
+        far: f64,
     ) -> Result<f64, EvalError> {
         let hits = |status: &i8, value: &f64| *status != 0 && sign_of(*value) == 0;
         if !self.status.iter().zip(&self.right).any(|(status, value)| hits(status, value)) {
@@ -732,7 +734,7 @@ impl RootFinder {
         }
         // Rounding can keep a flat function at zero for a while.
         let mut distance = tolerance;
-        while distance <= 16.0 * tolerance {
+        while distance <= (16.0 * tolerance).max(far - t) {
             let later = t + distance;
             if later > solution.time() {
                 break;

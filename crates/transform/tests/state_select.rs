@@ -37,7 +37,17 @@ fn a_written_start_value_counts_more_than_a_missing_one() {
          c = n/V
          der(n) = -n",
     );
-    expect![[]].assert_eq(&all(&schedule));
+    expect![[r#"
+        states: n
+        output: c := n/2
+        der(n) := -n
+        output: der(c) := der(n)/2
+        initially
+        c := 0.25
+        n := c/0.5
+        der(n) := -n
+        der(c) := der(n)/2
+    "#]].assert_eq(&all(&schedule));
 }
 
 #[test]
