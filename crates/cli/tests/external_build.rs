@@ -485,13 +485,8 @@ fn a_crash_of_c_code_is_told() {
         return;
     }
     let folder = Folder::new("external-crash");
-    let cases = [
-        ("return *(volatile double *)0;", "SIGSEGV"),
-        ("return 7/zero();", "SIGFPE"),
-        ("return deep(x);", "SIGSEGV"),
-        // Behind an array on the heap.
-        ("double *y = malloc(8); for (int i = 0; i < 1000000; i++) y[i] = x;", "SIG"),
-    ];
+    let cases =
+        [("return *(volatile double *)0;", "SIGSEGV"), ("return 7/zero();", "SIGFPE"), ("return deep(x);", "SIGSEGV")];
     for (code, signal) in cases {
         let outcome = ending(&folder, code);
         assert_eq!(outcome.status, 3, "{code}: {}", outcome.stderr);

@@ -318,7 +318,7 @@ equation
         ("first coefficient", "Continuous.TransferFunction part(b = {1}, a = {0, 1, 1}, u = time)"),
         ("time constant T", "Continuous.FirstOrder part(T = 0, u = time)"),
         ("time constant T", "Continuous.PI part(T = -1, u = time)"),
-        ("time constant Ti", "Continuous.PID part(Ti = 0, u = time)"),
+        ("time constant Ti", "Continuous.PID part(Ti = -1, u = time)"),
         ("frequency w", "Continuous.SecondOrder part(w = 0, u = time)"),
         ("distance of the pulses", "Sources.Pulse part(period = 0)"),
         ("distance of the pulses", "Sources.BooleanPulse part(period = -1)"),

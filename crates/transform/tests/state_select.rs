@@ -47,7 +47,8 @@ fn a_written_start_value_counts_more_than_a_missing_one() {
         n := c/0.5
         der(n) := -n
         der(c) := der(n)/2
-    "#]].assert_eq(&all(&schedule));
+    "#]]
+    .assert_eq(&all(&schedule));
 }
 
 #[test]

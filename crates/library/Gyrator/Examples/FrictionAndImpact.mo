@@ -104,7 +104,7 @@ package FrictionAndImpact "Friction, backlash and impact: formulated by hand, an
     extends Icons.Example;
     Rotational.Basic.ExternalTorque torque(tau = if time < 2 then 0 else -1) annotation(Placement(transformation(extent = {{-90, -10}, {-70, 10}})));
     Rotational.Basic.Inertia first(J = 1, phi(start = 0, fixed = true), w(start = 1, fixed = true)) annotation(Placement(transformation(extent = {{-50, -10}, {-30, 10}})));
-    Rotational.Basic.ElasticBacklash backlash(play = 1, c = 1e6, d = 1500) annotation(Placement(transformation(extent = {{-10, -10}, {10, 10}})));
+    Rotational.Basic.ElasticBacklash backlash(play = 1, c = 1e6, d = 3e4) annotation(Placement(transformation(extent = {{-10, -10}, {10, 10}})));
     Rotational.Basic.Inertia second(J = 2, phi(start = 0, fixed = true), w(start = 0, fixed = true)) annotation(Placement(transformation(extent = {{30, -10}, {50, 10}})));
   equation
     connect(torque.flange, first.a) annotation(Line(points = {{-70, 0}, {-50, 0}}, color = {100, 100, 100}));
