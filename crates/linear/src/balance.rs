@@ -1,6 +1,6 @@
 //! Balancing: a diagonal change of the states' units that makes rows and columns of equal size.
 //!
-//! The iteration is that of Parlett and Reinsch (1969) with the norms of the LAPACK routine `gebal`; with inputs and
+//! The iteration is that of Parlett and Reinsch (1969) with its norms, sums of absolute values; with inputs and
 //! outputs it is that of the SLICOT routine `TB01ID`, which takes the rows of B and the columns of C into the norms.
 //! Factors are powers of two, so that nothing is rounded.
 
@@ -14,16 +14,17 @@ pub(crate) fn balance(a: &mut Mat<f64>, mut b: Option<&mut Mat<f64>>, mut c: Opt
     for _ in 0..100 {
         let mut changed = false;
         for i in 0..n {
-            let mut column = a.col(i).norm_l2();
-            let mut row = a.row(i).norm_l2();
-            let diagonal = a[(i, i)].abs();
-            column = (column * column - diagonal * diagonal).max(0.0).sqrt();
-            row = (row * row - diagonal * diagonal).max(0.0).sqrt();
+            // Without the diagonal, which may be so large that nothing of the others would be left of a difference.
+            let (mut column, mut row) = (0.0f64, 0.0f64);
+            for k in (0..n).filter(|&k| k != i) {
+                column += a[(k, i)].abs();
+                row += a[(i, k)].abs();
+            }
             if let Some(b) = &b {
-                row = row.hypot(b.row(i).norm_l2());
+                row += b.row(i).norm_l1();
             }
             if let Some(c) = &c {
-                column = column.hypot(c.col(i).norm_l2());
+                column += c.col(i).norm_l1();
             }
             let Some(factor) = factor(column, row) else { continue };
             changed = true;

@@ -221,6 +221,28 @@ fn units_do_not_decide_about_ranks() {
     assert!(function.zeros.is_empty());
 }
 
+/// [a, k; ±1/k, b]: the unit of a state, k, decides nothing about the poles, whatever the diagonal is.
+#[test]
+fn units_do_not_decide_about_poles() {
+    for exponent in -12..=12 {
+        let k = 10f64.powi(exponent);
+        for (a, b) in [(1.0, 1.0), (2.0, 2.5), (100.0, 100.0), (-0.001, -0.001), (-900.0, -1000.0), (0.0, 1.0)] {
+            for (sign, size) in [(1.0, 1.0), (-1.0, 1.0), (-1.0, 1.5e6)] {
+                let matrix = Matrix::from([[a, size * k], [sign / k, b]]);
+                let [input, output] = [Matrix::from([[0.0], [1.0]]), Matrix::from([[1.0, 0.0]])];
+                let system = StateSpace::unnamed([matrix, input, output, Matrix::zeros(1, 1)]).unwrap();
+                let (middle, half) = (0.5 * (a + b), 0.5 * (a - b));
+                let root = complex(half * half + sign * size, 0.0).sqrt();
+                let largest = root.norm() + middle.abs();
+                for (found, expected) in poles(&system).unwrap().iter().zip([middle - root, middle + root]) {
+                    let off = (found - expected).norm().min((found - expected.conj()).norm());
+                    assert!(off < 1e-13 * largest, "{found} instead of {expected}: {a} {b} {k} {sign}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn zeros_of_systems_with_several_inputs_and_outputs() {
     // G = [1/(s+1), 2/(s+3); 1/(s+1), 1/(s+1)]: det G = (1 - s) / ((s+1)² (s+3)), a textbook zero at +1.
