@@ -297,8 +297,16 @@ pub fn connect(
     span: Span,
     out: &mut Vec<Connection>,
 ) -> Outcome<()> {
-    let a = resolve(elaborator, frame, iterators, left)?;
-    let b = resolve(elaborator, frame, iterators, right)?;
+    let (a, b) = (resolve(elaborator, frame, iterators, left), resolve(elaborator, frame, iterators, right));
+    let (a, b) = match (a, b) {
+        // An element may be missing just because what it would be connected with is disabled.
+        (Ok(found), Err(missing)) | (Err(missing), Ok(found))
+            if found.is_disabled && missing.code == "out-of-bounds" =>
+        {
+            return Ok(());
+        }
+        (a, b) => (a?, b?),
+    };
     let (Some(&last_a), Some(&last_b)) = (a.steps.last(), b.steps.last()) else { return Ok(()) };
     for (found, reference) in [(&a, left), (&b, right)] {
         // `connector…` or `component.connector…`; everything behind the first name is a connector.

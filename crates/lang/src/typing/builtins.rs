@@ -582,7 +582,7 @@ impl Typer<'_> {
             span,
         };
         if self.context == Context::Function
-            && !matches!(name.as_str(), "noEvent" | "smooth" | "homotopy" | "semiLinear")
+            && !matches!(name.as_str(), "noEvent" | "smooth" | "homotopy" | "semiLinear" | "getInstanceName")
         {
             let message = format!("`{name}` cannot be used in a function");
             return self.error(span, "operator-in-function", message);
