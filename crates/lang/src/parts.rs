@@ -177,9 +177,11 @@ fn check_outer(elaborator: &mut Elaborator, outer: CompId) -> Outcome<()> {
     let node = elaborator.instances.component(outer);
     let (path, span) = (elaborator.instances.path(outer), elaborator.instances.span(outer));
     if !node.modifier.is_empty() {
-        return Err(Box::new(
-            Diagnostic::error("outer-modified", format!("the outer element `{path}` is modified"))
-                .at(node.modifier.children.first().and_then(|(_, child)| child.span).unwrap_or(span), "modified here")
+        let place = node.modifier.children.first().and_then(|(_, child)| child.span).unwrap_or(span);
+        let message = format!("the outer element `{path}` is modified, which has no effect");
+        elaborator.instances.report(Box::new(
+            Diagnostic::breach("outer-modified", message)
+                .at(place, "modified here")
                 .hint("modify the inner element instead")
                 .specification("5.4"),
         ));

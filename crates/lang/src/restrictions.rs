@@ -390,8 +390,9 @@ fn check_component(instances: &mut Instances, class: &ast::ClassDef, component: 
         report(instances, class, span, "has a variable", "an operator holds functions only");
     }
     if component.prefixes.outer && !component.prefixes.inner && component.modification.is_some() {
+        let message = format!("the outer element `{}` is modified, which has no effect", component.name.name);
         instances.report(Box::new(
-            Diagnostic::error("outer-modified", format!("the outer element `{}` is modified", component.name.name))
+            Diagnostic::breach("outer-modified", message)
                 .at(span, "declared here")
                 .hint("modify the inner element instead")
                 .specification("5.4"),
