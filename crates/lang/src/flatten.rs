@@ -465,7 +465,7 @@ fn warn_of_derivatives(elaborator: &mut Elaborator) {
             let Some(reason) = dae::tangent::misfit(functions, id, annotation) else { continue };
             let Some(derivative) = functions.get(annotation.function) else { continue };
             let message = format!("`{}` cannot be the derivative of `{}`: {reason}", derivative.name, function.name);
-            let diagnostic = Diagnostic::breach("derivative-function", message);
+            let diagnostic = Diagnostic::warning("derivative-function", message);
             let diagnostic = diagnostic.at(derivative.span, "").at(function.span, "its annotation is not used");
             found.push(diagnostic.specification("12.7.1"));
         }
