@@ -41,13 +41,20 @@ fn parameters_from_a_file() {
     for file in ["p.json", "p.toml"] {
         assert_eq!(values(&folder, &["--param-file", file], &names), [2.5, 298.15, 3.0, 4.0, 1.0, 7.0]);
     }
+    // With the mark that some editors write at the beginning.
+    folder.write("marked.json", "\u{feff}{\"a\": 4.5}");
+    assert_eq!(values(&folder, &["--param-file", "marked.json"], &["a"]), [4.5]);
     // What the call says comes first, and nothing is set twice.
     let run = gyrator(&folder, &["simulate", "m.mo", "--param-file", "p.toml", "--set", "a=9", "-o", "m.csv"]);
     assert_eq!((run.status, run.stderr.as_str()), (0, "m.csv: 501 rows\n"));
     assert_eq!(results::read(&folder.path("m.csv")).unwrap().last("a"), Some(9.0));
     folder.write("wrong.toml", "a = \n");
     folder.write("list.json", "[1]");
+    folder.write("date.toml", "a = 2020-01-01\n");
+    folder.write("twice.json", r#"{"a": 1, "a": 2}"#);
     for (file, said) in [
+        ("date.toml", "`date.toml`: `a` is a date or a time, which no parameter can be"),
+        ("twice.json", "`twice.json`: `a` has two values"),
         ("wrong.toml", "`wrong.toml`: "),
         ("list.json", "`list.json` holds no names with values"),
         ("p.yaml", "cannot read `p.yaml`"),
