@@ -142,9 +142,11 @@ fn spectrum(a: &Mat<f64>) -> Result<Vec<Eigenvalue>, Error> {
     for block in coupled_blocks(a.as_ref()) {
         let mut part = Mat::from_fn(block.len(), block.len(), |i, j| a[(block[i], block[j])]);
         balance(&mut part, None, None);
-        let eigen = real_eigen(part.as_ref(), true)?;
+        let mut eigen = real_eigen(part.as_ref(), true)?;
         let uncertainties = uncertainties(&part, &eigen);
-        for group in groups(&eigen, &uncertainties) {
+        let groups = groups(&eigen, &uncertainties);
+        correct(&part, &mut eigen, &groups);
+        for group in groups {
             let value = mean(&eigen, &group, &part);
             let mut weights = vec![0.0; n];
             for (&state, weight) in block.iter().zip(projector_diagonal(&part, &eigen, &group)) {
@@ -202,21 +204,61 @@ pub(crate) fn ranked(weights: &[f64]) -> Vec<Participation> {
     ranked
 }
 
-/// What rounding errors of A do to its eigenvalues.
+/// The largest number of states of which errors are found one by one.
+const AFFORDABLE: usize = 300;
+
+/// What rounding errors do to eigenvalues: those of all entries of A alike, as the computation makes them in the worst case. In a
+/// matrix whose entries are of very different sizes that is far too much for the small eigenvalues. Where it is affordable, the
+/// error that the computation did make, yᴴ(A x - λ x) / yᴴx, and relative errors of each entry tell more.
 fn uncertainties(a: &Mat<f64>, eigen: &Eigen) -> Vec<f64> {
     let n = eigen.values.len();
     let norm = a.norm_l2();
     if n == 1 {
         return vec![4.0 * f64::EPSILON * norm];
     }
-    // The reciprocal condition number of each eigenvalue.
-    let condition = |j: usize| (0..n).map(|i| eigen.left[(i, j)].conj() * eigen.right[(i, j)]).sum::<Complex>().norm();
     let uncertainty = |j: usize| {
-        let bound = 10.0 * f64::EPSILON * norm / condition(j).max(f64::MIN_POSITIVE);
+        // The reciprocal condition number of the eigenvalue.
+        let condition = (0..n).map(|i| eigen.left[(i, j)].conj() * eigen.right[(i, j)]).sum::<Complex>().norm();
+        let condition = condition.max(f64::MIN_POSITIVE);
+        let bound = 10.0 * f64::EPSILON * norm / condition;
         // Beyond this the poles are told apart even if A hardly determines them.
-        bound.min(0.02 * eigen.values[j].norm().max(1e-3 * norm)).max(4.0 * f64::EPSILON * norm)
+        let bound = bound.min(0.02 * eigen.values[j].norm().max(1e-3 * norm)).max(4.0 * f64::EPSILON * norm);
+        if n > AFFORDABLE {
+            return bound;
+        }
+        let relative = |i: usize| {
+            let terms: f64 = (0..n).map(|k| eigen.right[(k, j)].norm() * a[(i, k)].abs()).sum();
+            eigen.left[(i, j)].norm() * (terms + (eigen.values[j] * eigen.right[(i, j)]).norm())
+        };
+        let relative: f64 = (0..n).map(relative).sum();
+        bound.min(2.0 * error_made(a, eigen, j).norm() + 10.0 * f64::EPSILON * relative / condition)
     };
     (0..n).map(uncertainty).collect()
+}
+
+/// Takes the error that was made from eigenvalues that can be told from all others. Those of a group are exact in the mean.
+fn correct(a: &Mat<f64>, eigen: &mut Eigen, groups: &[Vec<usize>]) {
+    if eigen.values.len() > AFFORDABLE {
+        return;
+    }
+    let single = groups.iter().filter(|group| group.len() == 1).map(|group| group[0]);
+    let errors: Vec<(usize, Complex)> = single.map(|j| (j, error_made(a, eigen, j))).collect();
+    for (j, error) in errors.into_iter().filter(|(_, error)| error.is_finite()) {
+        eigen.values[j] += error;
+    }
+}
+
+/// The error of an eigenvalue to first order, yᴴ(A x - λ x) / yᴴx.
+fn error_made(a: &Mat<f64>, eigen: &Eigen, j: usize) -> Complex {
+    let n = eigen.values.len();
+    let (mut made, mut condition) = (Complex::ZERO, Complex::ZERO);
+    for i in 0..n {
+        let (left, right) = (eigen.left[(i, j)].conj(), eigen.right[(i, j)]);
+        let row: Complex = (0..n).map(|k| eigen.right[(k, j)] * a[(i, k)]).sum();
+        made += left * (row - eigen.values[j] * right);
+        condition += left * right;
+    }
+    if condition == Complex::ZERO { Complex::new(f64::INFINITY, 0.0) } else { made / condition }
 }
 
 /// Indices of eigenvalues that cannot be told apart: their distance is within what rounding errors of A do to them.

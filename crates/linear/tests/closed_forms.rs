@@ -243,6 +243,29 @@ fn units_do_not_decide_about_poles() {
     }
 }
 
+/// Two slow pairs of poles, coupled to fast parts by entries of their size: what is lost beside the fast ones is not averaged.
+#[test]
+fn slow_poles_stay_apart_beside_fast_ones() {
+    for fast in [1e3, 1e6, 1e8] {
+        let a = Matrix::from([
+            [-fast, 1.0, 0.5, 0.25, 0.125],
+            [1e-3 / fast, -3e-4, 1e-4, 0.0, 0.0],
+            [0.0, -2e-4, -3e-4, 0.0, 0.0],
+            [0.0, 0.0, 0.0, -1e-5, 2e-5],
+            [0.0, 0.0, 1e-6, -1e-5, -1e-5],
+        ]);
+        let [b, c] = [Matrix::from([[1.0], [0.0], [0.0], [0.0], [0.0]]), Matrix::from([[0.0, 1.0, 0.0, 1.0, 0.0]])];
+        let system = StateSpace::unnamed([a, b, c, Matrix::zeros(1, 1)]).unwrap();
+        let found = poles(&system).unwrap();
+        // The coupling over the fast part is of the order of 1e-3/fast².
+        let slow = [complex(-3e-4, 2f64.sqrt() * 1e-4), complex(-1e-5, 2f64.sqrt() * 1e-5)];
+        for expected in slow {
+            let nearest = found.iter().map(|pole| (pole - expected).norm()).fold(f64::INFINITY, f64::min);
+            assert!(nearest < 1e-2 * expected.norm() * 1e3 / fast + 1e-9 * expected.norm(), "{fast}: {found:?}");
+        }
+    }
+}
+
 #[test]
 fn zeros_of_systems_with_several_inputs_and_outputs() {
     // G = [1/(s+1), 2/(s+3); 1/(s+1), 1/(s+1)]: det G = (1 - s) / ((s+1)² (s+3)), a textbook zero at +1.
