@@ -109,21 +109,29 @@ impl StartPoint {
         };
         if remembered.iter().any(is_counter) {
             warn(
-                "how far clocks have counted is not in the result: they begin to count".into(),
+                "how far clocks have counted is not in the result: they begin to count, and what a clock integrates \
+                 (`solverMethod`) begins with its start value at its next tick"
+                    .into(),
                 "simulate from the beginning",
             );
         }
         let object = model.variables.iter().find(|(_, declared)| declared.ty == VariableType::Object);
         if let Some((object, _)) = object {
             let name = model.variable_name(object);
-            warn(format!("the state of the external object `{name}` is not in the result: it is made anew"), "");
+            warn(
+                format!("the state of the external object `{name}` is not in the result: it is made anew"),
+                "simulate from the beginning, if it remembers more than what it was made with",
+            );
         }
         let text = model.variables.iter().find(|(variable, declared)| {
             declared.ty == VariableType::String && matches!(program.schedule.roles[*variable], Role::Discrete)
         });
         if let Some((text, _)) = text {
             let name = model.variable_name(text);
-            warn(format!("the String `{name}` is not in the result: it begins with its start value"), "");
+            warn(
+                format!("the String `{name}` is not in the result: it begins with its start value"),
+                "simulate from the beginning",
+            );
         }
         Ok((Self { values, begun, pasts }, warnings))
     }
