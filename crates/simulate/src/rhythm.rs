@@ -23,6 +23,10 @@ const QUICKLY: usize = 5;
 /// Gaps that shrink, where excursions become too small for modes to see: what is less than this part of the largest is zero there.
 const UNSEEN: usize = 2;
 const LOST: f64 = 2e-9;
+/// By which factor at most two ratios of neighbouring gaps differ there: those of one body are the same, but for what bands add.
+const ALIKE: f64 = 4.0;
+/// What bounces with less restitution than this is lost before there are three gaps.
+const LEAST_RATIO: f64 = 0.03;
 
 /// Excursions between events, relative to the largest ever, that are soon below rounding. As long as they are larger, the
 /// model may have a condition that ends them.
@@ -42,6 +46,8 @@ struct Rhythm {
     shrinking_before: usize,
     /// How far the function went since the last of these events.
     excursion: f64,
+    /// The same between the two events before.
+    excursion_before: f64,
     /// All gaps so far.
     gaps: usize,
     /// By which part of themselves the last gaps shrank, in a ring.
@@ -59,6 +65,7 @@ impl Rhythm {
         quick: 0,
         shrinking_before: 0,
         excursion: f64::INFINITY,
+        excursion_before: f64::INFINITY,
         gaps: 0,
         parts: [0.0; SHRINKING],
         chattering: 0,
@@ -79,10 +86,22 @@ impl Rhythm {
         // What comes nearer by squares, as a lag that is set back to its limit while its input falls to it, is over after a few
         // more: each gap is a smaller part of the one before. The first gap has none before it to be compared with.
         let is_over_soon = 1.0 - part(0) < 0.1 * (1.0 - part(QUICKLY - 2));
-        // Heights shrink with the squares of gaps; the excursion is that before the last one. The next one would be lost.
-        let next = excursion * (1.0 - part(0)).powi(4);
-        let is_unseen = is_in_modes && next < LOST && self.shrinking.max(self.shrinking_before) >= UNSEEN;
+        let is_unseen = is_in_modes
+            && (self.shrinking >= UNSEEN && self.next_is_lost(excursion, part(0), part(1))
+                || self.shrinking_before >= UNSEEN && self.next_is_lost(excursion, part(1), part(2)));
         (shrinks && excursion < FAINT || is_unseen) && !is_over_soon
+    }
+
+    /// Whether the excursion after the next one is too small to be seen, given by which parts two gaps in a row shrank. A body that
+    /// bounces shortens both alike, and heights fall with the squares of gaps. A diode that opens twice at the end of a period leaves
+    /// short gaps too, but those shrink by chance.
+    fn next_is_lost(&self, excursion: f64, part: f64, part_before: f64) -> bool {
+        let (ratio, before) = (1.0 - part, 1.0 - part_before);
+        excursion * ratio.powi(4) < LOST
+            && ratio > LEAST_RATIO
+            && ratio < ALIKE * before
+            && before < ALIKE * ratio
+            && excursion < ALIKE * ALIKE * ratio * ratio * self.excursion_before
     }
 }
 
@@ -111,7 +130,9 @@ impl RecentEvents {
         rhythm.chattering = if chatters { rhythm.chattering + 1 } else { 0 };
         rhythm.crowding = if gap < 1e-7 * span { rhythm.crowding + 1 } else { 0 };
         (rhythm.last, rhythm.gap) = (time, gap);
-        if rhythm.accumulates(excursion, is_in_modes) {
+        let accumulates = rhythm.accumulates(excursion, is_in_modes);
+        rhythm.excursion_before = excursion;
+        if accumulates {
             Some(RestlessEvents::Accumulate { gap })
         } else if rhythm.chattering >= 500 || rhythm.crowding >= 5000 {
             Some(RestlessEvents::Chatter { gap })
@@ -224,6 +245,19 @@ mod tests {
             assert!(recent.note(&crossing, time, 1e6, false).is_none());
             time += gap;
             gap *= 0.9;
+        }
+    }
+
+    /// Gaps of a diode: half a period, then what rounding adds where it begins to conduct.
+    #[test]
+    fn a_second_thought_at_the_end_of_a_period_is_no_accumulation() {
+        let mut recent = RecentEvents::default();
+        let mut time = 0.0;
+        for (gap, excursion) in [(3e-3, 1.0), (3e-3, 1.0), (3e-3, 1.0), (1.6e-6, 1e-8), (5e-7, 1e-8), (3e-3, 1.0)] {
+            time += gap;
+            recent.note_excursions(|_| excursion);
+            let crossing = Crossing { function: 0, from: -1, to: 1 };
+            assert!(recent.note(&crossing, time, 1.0, true).is_none(), "at {time}");
         }
     }
 
