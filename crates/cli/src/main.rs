@@ -8,6 +8,7 @@ mod interrupt;
 mod names;
 mod parameters;
 mod progress;
+mod standard_output;
 mod style;
 mod subject;
 

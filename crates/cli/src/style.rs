@@ -4,6 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 
 use crate::arguments::Color;
 use crate::exit::Failure;
+use crate::standard_output::standard_output;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
@@ -15,7 +16,7 @@ pub struct Style {
 
 /// Prints to standard output. Whoever closes it early (`| head`) has seen enough.
 pub fn print(text: &str) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+    let mut out = standard_output();
     done(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
@@ -41,7 +42,8 @@ pub fn window_width() -> Option<usize> {
     let mut size = std::mem::MaybeUninit::<libc::winsize>::uninit();
     // SAFETY: the size is written where the answer is zero, and read only then.
     let size = unsafe {
-        (libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, size.as_mut_ptr()) == 0).then(|| size.assume_init())
+        (libc::ioctl(crate::standard_output::descriptor(), libc::TIOCGWINSZ, size.as_mut_ptr()) == 0)
+            .then(|| size.assume_init())
     };
     size.map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0)
 }

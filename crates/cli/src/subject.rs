@@ -249,6 +249,9 @@ fn request(subject: &Subject, target: &str) -> Request {
 
 /// `build` among the libraries stands for the C code of the model's own libraries; `./build` is a file.
 fn external_code(allowed: &[PathBuf]) -> compile::ExternalCode {
+    if !allowed.is_empty() {
+        crate::standard_output::keep_from_others();
+    }
     let (build, libraries): (Vec<&PathBuf>, Vec<&PathBuf>) =
         allowed.iter().partition(|path| path.as_os_str() == "build");
     compile::ExternalCode { libraries: libraries.into_iter().cloned().collect(), build: !build.is_empty() }

@@ -526,3 +526,40 @@ fn a_number_that_is_no_literal_of_an_enumeration_is_an_error() {
         assert_eq!(outcome.stderr.contains("for the enumeration `M.E`"), status != 0, "{}", outcome.stderr);
     }
 }
+
+/// Real is `double` and Integer is `int` (specification 12.9.1.1); a header that says otherwise would cut digits off.
+#[test]
+fn numbers_that_c_would_cut_off_are_errors() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = Folder::new("external-conversion");
+    for (output, c) in
+        [("Real", "static double g(int x) { return x; }"), ("Integer", "static double g(double x) { return 2.7; }")]
+    {
+        folder.write("m.mo", &format!("model M\n  function f\n    input Real x;\n    output {output} y;\n  external \"C\" y = g(x) annotation(Include = \"{c}\");\n  end f;\n  Real y = f(0.7);\nend M;\n"));
+        let outcome = run(&folder, &["simulate", "m.mo", "--allow-external", "build", "-o", "out.csv"]);
+        assert_eq!(outcome.status, 1, "{c}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("conversion"), "{}", outcome.stderr);
+    }
+}
+
+/// What external code prints does not get into the summary or the rows.
+#[test]
+fn what_c_code_prints_goes_to_standard_error() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = Folder::new("external-printing");
+    folder.write("m.mo", "model M\n  function f\n    input Real x;\n    output Real y;\n  external \"C\" y = g(x) annotation(Include = \"static double g(double x) { printf(\\\"noise\\\\n\\\"); return 2*x; }\");\n  end f;\n  Real y = f(time);\nend M;\n");
+    for arguments in [["--json", "-o", "out.csv"], ["--quiet", "-o", "-"]] {
+        let outcome = run(&folder, &[&["simulate", "m.mo", "--allow-external", "build"], &arguments[..]].concat());
+        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("noise") && !outcome.stdout.contains("noise"), "{}", outcome.stdout);
+        assert!(
+            outcome.stdout.starts_with(if arguments[0] == "--json" { "{" } else { "time,y\n0,0\n" }),
+            "{}",
+            outcome.stdout
+        );
+    }
+}

@@ -1,5 +1,6 @@
 //! Final elements of records (specification 7.2.6): a record may be given a value as a whole although one of its elements is
-//! final, as long as that value leaves the element what it is.
+//! final, as long as that value leaves the element what it is. Version 3.2.3 of the Modelica Standard Library breaks the rule; the
+//! value as a whole holds then.
 
 use base::{Diagnostic, Span};
 use syntax::ast;
@@ -7,7 +8,7 @@ use syntax::ast;
 use crate::elaborate::Elaborator;
 use crate::instance::{CompId, Frame};
 
-/// Refuses values of records that are known to change a final element.
+/// Reports values of records that are known to change a final element.
 pub fn check(elaborator: &mut Elaborator) {
     let mut elements = std::mem::take(&mut elaborator.instances.final_elements);
     elements.sort_unstable();
@@ -55,7 +56,9 @@ fn compare(elaborator: &mut Elaborator, element: CompId, record: CompId) {
         return;
     }
     let message = format!("`{name}` is final, and the value of its record changes it");
-    let diagnostic = Diagnostic::error("final-modified", message).at(own.span, "final here");
+    let diagnostic = Diagnostic::breach("final-modified", message).at(own.span, "final here").hint(
+        "the value of the record as a whole holds; leave out `final`, or give the record this value of the element",
+    );
     elaborator.report(labelled(diagnostic, value).specification("7.2.6"));
 }
 

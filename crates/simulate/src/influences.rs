@@ -17,7 +17,7 @@ pub struct Influences<'a> {
 
 impl Influences<'_> {
     /// Calls back for each influence with row, column and its value.
-    fn each(&self, mut call: impl FnMut(usize, usize, f64)) {
+    pub fn each(&self, mut call: impl FnMut(usize, usize, f64)) {
         for column in 0..self.pattern.columns {
             let values = &self.values[self.pattern.starts[column]..];
             for (&row, &value) in self.pattern.column(column).iter().zip(values) {
@@ -168,11 +168,8 @@ impl Influences<'_> {
         // For 1/h itself the transform has no value.
         let mut time = 0.7 / rate;
         while time < span / LEAST_GROWTH {
-            if let Some(direction) = self.growing_direction(time, span) {
-                let largest = direction.iter().fold(0.0, |largest: f64, part| largest.max(part.abs()));
-                for (growing, part) in growing.iter_mut().zip(&direction) {
-                    *growing |= part.abs() > PART * largest;
-                }
+            if let Some(found) = self.growing_direction(time, span) {
+                growing.iter_mut().zip(found).for_each(|(growing, found)| *growing |= found);
             }
             time *= APART;
         }
@@ -205,16 +202,20 @@ impl Influences<'_> {
         (0..of.len()).map(|place| of[place] && returns(place)).collect()
     }
 
-    /// The direction that grows most by powers of the Cayley transform, where it grows enough.
-    fn growing_direction(&self, time: f64, span: f64) -> Option<Vec<f64>> {
-        /// Enough for a direction to stand out; what others do at first does not count.
-        const ITERATIONS: u32 = 40;
+    /// The states in the direction that grows most by powers of the Cayley transform, where it grows enough. What is left of the start
+    /// in states that only decay slowly is large, too, but does not grow.
+    fn growing_direction(&self, time: f64, span: f64) -> Option<Vec<bool>> {
+        /// Enough for a direction to stand out; what others do at first does not count. Two halves show what grows, also where
+        /// it oscillates.
+        const ITERATIONS: u32 = 60;
         const SETTLED: u32 = 20;
+        const HALF: u32 = (ITERATIONS - SETTLED) / 2;
         let mut factors = self.implicit_step(time)?;
         // A start without symmetry, so that no direction is missing.
         let mut direction: Vec<f64> = (0..self.pattern.rows).map(|row| 1.0 + (1.7 * row as f64).sin() / 2.0).collect();
         let mut next = direction.clone();
         let mut growth = 0.0;
+        let mut largest = [vec![0.0_f64; direction.len()], vec![0.0; direction.len()]];
         for iteration in 0..ITERATIONS {
             next.copy_from_slice(&direction);
             self.each(|row, column, value| next[row] += time * value * direction[column]);
@@ -223,19 +224,41 @@ impl Influences<'_> {
             if !(length > 0.0 && length.is_finite()) {
                 return None;
             }
+            direction.iter_mut().zip(&next).for_each(|(to, from)| *to = from / length);
             if iteration >= SETTLED {
                 growth += length.ln();
+                let half = usize::from(iteration >= SETTLED + HALF);
+                largest[half].iter_mut().zip(&direction).for_each(|(largest, part)| *largest = largest.max(part.abs()));
             }
-            direction.iter_mut().zip(&next).for_each(|(to, from)| *to = from / length);
         }
         growth /= f64::from(ITERATIONS - SETTLED);
-        (growth > CERTAIN && growth * span > 2.0 * time * LEAST_GROWTH).then_some(direction)
+        if growth <= CERTAIN || growth * span <= 2.0 * time * LEAST_GROWTH {
+            return None;
+        }
+        // Beside the direction as a whole, which grew all the time.
+        let least = (-0.5 * growth * f64::from(HALF)).exp();
+        let takes_part = |(before, after): (&f64, &f64)| *after > PART && *after > least * before;
+        Some(largest[0].iter().zip(&largest[1]).map(takes_part).collect())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// x' = y, y' = x, and z' = −z/1000 + 1e-14·x, which is as good as alone.
+    #[test]
+    fn what_decays_slowly_takes_no_part_in_what_grows() {
+        let pattern = Pattern::from_entries(3, 3, [(0, 1), (1, 0), (0, 2), (2, 0), (2, 2)]);
+        let value = |i: u32, j: usize| match (i, j) {
+            (0, 1) | (1, 0) => 1.0,
+            (2, 2) => -1e-3,
+            _ => 1e-14,
+        };
+        let values: Vec<f64> = (0..3).flat_map(|j| pattern.column(j).iter().map(move |&i| value(i, j))).collect();
+        let influences = Influences { pattern: &pattern, values: &values };
+        assert_eq!(influences.growing(100.0, 1.0), [true, true, false]);
+    }
 
     #[test]
     fn a_meter_of_what_grows_takes_no_part_in_it() {

@@ -39,6 +39,10 @@ const ROUNDING: f64 = 1e-15;
 const LONG_STEP: f64 = 10.0;
 /// Absolute errors below this are rounding errors of small terms: states that begin at zero have no smaller ones.
 const LEAST_ERROR: f64 = 1e-21;
+/// A value of fewer rounding errors than this may be what is left of a zero.
+const ERRORS_OF_ZERO: f64 = 16.0;
+/// A part of the time in which something changes that is hardly noticed.
+const NEAR: f64 = 1e-3;
 /// More states than this are not searched for what grows from zero.
 const MOST_SEARCHED: usize = 500;
 /// A state that is smaller than its size by this factor has fallen.
@@ -139,6 +143,38 @@ impl<'a> Point<'a> {
         terms.iter_mut().for_each(|term| *term *= ROUNDING * step);
         terms
     }
+
+    /// Rounding errors of slopes as they show: what slopes change by where states change by next to nothing, without what the
+    /// Jacobian explains. Terms that hold no state, such as the voltages of a symmetrical grid that add up to zero, have such
+    /// errors, too. Where time begins they may be exact, so a later time counts.
+    fn noise(&self, machine: &mut Machine, time: f64, later: f64) -> Option<Vec<f64>> {
+        let count = self.x.len();
+        let change = |place: usize, towards: f64| towards * nudge(place) * self.x[place];
+        let (mut slopes, mut others) = (vec![0.0; count], vec![0.0; count]);
+        let mut noise = vec![0.0_f64; count];
+        for at in [time, time + later] {
+            machine.rhs(at, self.x, &mut slopes).ok()?;
+            for towards in [1.0, -1.0] {
+                let changed: Vec<f64> = (0..count).map(|place| self.x[place] + change(place, towards)).collect();
+                machine.rhs(at, &changed, &mut others).ok()?;
+                let mut explained = vec![0.0; count];
+                self.influences().each(|row, column, value| explained[row] += value * change(column, towards));
+                for place in 0..count {
+                    let rest = others[place] - slopes[place] - explained[place];
+                    noise[place] = noise[place].max(rest.abs());
+                }
+            }
+        }
+        // The memory has the values at the point again.
+        machine.rhs(time, self.x, &mut others).ok()?;
+        noise.iter().all(|noise| noise.is_finite()).then_some(noise)
+    }
+}
+
+/// A part of a state that is enough to round otherwise.
+fn nudge(place: usize) -> f64 {
+    const NUDGE: f64 = 1e-13;
+    NUDGE * (1.0 + (2.3 * place as f64).sin())
 }
 
 impl Sizes {
@@ -433,7 +469,10 @@ impl Sizes {
         let longest = extent.span / MOST_GROWTH;
         let rate = influences.fastest_rate(&near);
         let time_scale = if rate * longest > 1.0 { 1.0 / rate } else { longest };
-        let rounding = point.rounding(longest.max(LONG_STEP * time_scale));
+        let step = longest.max(LONG_STEP * time_scale);
+        let mut rounding = point.rounding(step);
+        let Some(noise) = point.noise(machine, time, NEAR * time_scale) else { return };
+        rounding.iter_mut().zip(noise).for_each(|(rounding, noise)| *rounding = rounding.max(step * noise));
         let least = |place: usize| {
             let least = if x[place].abs() < LEAST_SEED { LEAST_ERROR } else { 0.0 };
             let moved = x[place].abs().max(time_scale * point.slopes[place].abs());
@@ -458,8 +497,6 @@ fn is_exact(
     doubtful: &[bool],
     extent: Extent,
 ) -> bool {
-    /// Enough to round otherwise.
-    const NUDGE: f64 = 1e-13;
     let Point { x, slopes, .. } = point;
     let mut others = vec![0.0; x.len()];
     let damping = point.influences().damping();
@@ -475,8 +512,8 @@ fn is_exact(
     };
     let half = x.iter().zip(group).map(|(x, halved)| if *halved { 0.5 * x } else { *x }).collect();
     let nudged = |towards: f64| {
-        let nudge = |place: usize| 1.0 + towards * NUDGE * (1.0 + (2.3 * place as f64).sin());
-        (0..x.len()).map(|place| if group[place] { x[place] } else { x[place] * nudge(place) }).collect()
+        let nudged = |place: usize| x[place] * (1.0 + towards * nudge(place));
+        (0..x.len()).map(|place| if group[place] { x[place] } else { nudged(place) }).collect()
     };
     let exact = agrees(machine, half, doubtful, 2.0)
         && agrees(machine, nudged(1.0), group, 1.0)
@@ -485,19 +522,21 @@ fn is_exact(
     machine.rhs(time, x, &mut others).is_ok() && exact
 }
 
-/// States that begin small and may grow: those that something sets going, and those at zero in a motion that grows.
+/// States that begin small and may grow: those that something sets going, and those at zero in a motion that grows. What is
+/// smaller than the rounding errors of the terms that move it, as currents of a machine that begins in its steady state, is zero.
 fn seeds(point: &Point, open: &[bool], extent: Extent) -> Vec<bool> {
     let Point { x, .. } = point;
     let influences = point.influences();
+    let rate = influences.fastest_rate(&vec![true; x.len()]);
+    let rounding = point.rounding(if rate > 0.0 { LONG_STEP / rate } else { 0.0 });
+    let is_zero = |place: usize| x[place].abs() < LEAST_SEED.max(ERRORS_OF_ZERO * rounding[place]);
     let decays = influences.decaying();
-    let is_seed = |place: usize| open[place] && (LEAST_SEED..SMALL).contains(&x[place].abs()) && !decays[place];
+    let is_seed = |place: usize| open[place] && !is_zero(place) && x[place].abs() < SMALL && !decays[place];
     let mut seeds: Vec<bool> = (0..x.len()).map(is_seed).collect();
-    let is_at_rest = |place: usize| open[place] && x[place].abs() < LEAST_SEED;
-    let resting: Vec<bool> = (0..x.len()).map(is_at_rest).collect();
+    let resting: Vec<bool> = (0..x.len()).map(|place| open[place] && is_zero(place)).collect();
     if x.len() > MOST_SEARCHED || !resting.contains(&true) {
         return seeds;
     }
-    let rate = influences.fastest_rate(&vec![true; x.len()]);
     if rate > 0.0 {
         let growing = influences.growing(extent.span, rate);
         seeds.iter_mut().zip(resting).zip(growing).for_each(|((seed, resting), growing)| *seed |= resting && growing);

@@ -17,6 +17,7 @@ use super::plot::{pattern, screen};
 use crate::arguments::{Simulate, Subject, Switching};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
+use crate::standard_output::standard_output;
 use crate::style::{Style, print, tell};
 use crate::subject::{Call, print_json};
 use crate::{interrupt, names};
@@ -75,7 +76,7 @@ impl Run<'_> {
         let mut log = self.event_log()?;
         let outcome = {
             let file: Box<dyn ResultSink> = match self.arguments.writes_to_standard_output() {
-                true => Box::new(CsvSink::stream(std::io::stdout(), "standard output")),
+                true => Box::new(CsvSink::stream(standard_output(), "standard output")),
                 false => results::sink_for(&self.output).map_err(|error| Failed::Call(error.to_string()))?,
             };
             let file = SelectSink::new(file, |column: &Column| keep(&column.name));
@@ -134,7 +135,7 @@ impl Run<'_> {
             None => Ok(EventLog::none()),
             // The summary has standard output for itself.
             Some("" | "-") if self.arguments.subject.json => Ok(EventLog::new(std::io::stderr(), EventLogFormat::Text)),
-            Some("" | "-") => Ok(EventLog::new(std::io::stdout(), EventLogFormat::Text)),
+            Some("" | "-") => Ok(EventLog::new(standard_output(), EventLogFormat::Text)),
             Some(path) => {
                 let lines = Path::new(path).extension().is_some_and(|ending| ending == "jsonl" || ending == "json");
                 let format = if lines { EventLogFormat::JsonLines } else { EventLogFormat::Text };

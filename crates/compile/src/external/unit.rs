@@ -21,6 +21,7 @@ const WORD: &str = "typedef union { double real; long long number; void *pointer
 const STRICT: &str = "#line 1 \"calls\"\n\
     #pragma GCC diagnostic error \"-Wimplicit-function-declaration\"\n\
     #pragma GCC diagnostic error \"-Wint-conversion\"\n\
+    #pragma GCC diagnostic error \"-Wfloat-conversion\"\n\
     #pragma GCC diagnostic error \"-Wincompatible-pointer-types\"\n";
 
 /// Functions that end the process. In compiled code they end the call instead (`utilities.c`).

@@ -207,8 +207,8 @@ impl Typer<'_> {
                 let ty = Type::new(Base::Integer, result.ty.rank);
                 if result.ty.is_unknown() { result } else { Expr { ty, ..result } }
             }
-            ("floor", [_]) => self.elementwise_builtin(name, Builtin::Floor, args, true, span),
-            ("ceil", [_]) => self.elementwise_builtin(name, Builtin::Ceil, args, true, span),
+            ("floor", [_]) => self.stepping(name, Builtin::Floor, args, true, span),
+            ("ceil", [_]) => self.stepping(name, Builtin::Ceil, args, true, span),
             ("integer", [only]) => {
                 if matches!(only.ty.base, Base::Enumeration(_) | Base::Boolean) {
                     return self.to_integer(args.swap_remove(0), span);
@@ -221,7 +221,7 @@ impl Typer<'_> {
                 let kind = Kind::Whole(ArrayFunction::Integer, vec![result]);
                 Expr { kind, ty, variability: self.discrete(variability), span }
             }
-            ("div", [_, _]) => self.elementwise_builtin(name, Builtin::Div, args, false, span),
+            ("div", [_, _]) => self.stepping(name, Builtin::Div, args, false, span),
             ("mod", [_, _]) => self.elementwise_builtin(name, Builtin::Mod, args, false, span),
             ("rem", [_, _]) => self.elementwise_builtin(name, Builtin::Rem, args, false, span),
             ("min", [_, _]) => self.minimum(name, Builtin::Min, args, span),
@@ -296,6 +296,12 @@ impl Typer<'_> {
             ("Integer", [_]) => self.to_integer(args.swap_remove(0), span),
             _ => self.operator(name, args, span),
         }
+    }
+
+    /// A function that changes at events only (3.8.4).
+    fn stepping(&mut self, name: Name, op: Builtin, args: Vec<Expr>, real: bool, span: Span) -> Expr {
+        let result = self.elementwise_builtin(name, op, args, real, span);
+        Expr { variability: self.discrete(result.variability), ..result }
     }
 
     fn discrete(&self, variability: Variability) -> Variability {
