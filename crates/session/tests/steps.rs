@@ -206,3 +206,23 @@ fn a_sliding_mode_without_events_is_followed_or_refused() {
     };
     assert_eq!(run_with(text, settings).ending, Ending::Complete);
 }
+
+/// The value of 1/(1 + exp(u)) is finite where its tangent is Inf/Inf. v falls with slope −1 − tanh(v/2e-3)/10.
+#[test]
+fn a_tangent_that_overflows_stops_no_stiff_method() {
+    let text = "model M
+          Real v(start = 1, fixed = true), w(start = 1, fixed = true), f;
+        equation
+          der(v) = -1 - f;
+          f = 0.1*(2/(1 + exp(-v/1e-3)) - 1);
+          der(w) = -1e4*(w + w^3 - 10*sin(20*time));
+        end M;";
+    for solver in ["bdf", "esdirk", "rosenbrock"] {
+        let settings = Settings { solver: Some(solver.to_owned()), stop_time: Some(3.0), ..Settings::default() };
+        let run = run_with(text, settings);
+        assert_eq!(run.ending, Ending::Complete, "{solver}");
+        // To zero with 1.1 per second, on with 0.9.
+        let expected = -0.9 * (3.0 - 1.0 / 1.1);
+        assert!((end(&run.result, "v") - expected).abs() < 1e-3, "{solver}: {}", end(&run.result, "v"));
+    }
+}

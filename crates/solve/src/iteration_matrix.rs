@@ -88,23 +88,65 @@ impl IterationMatrix {
         if self.differences.is_none() {
             if problem.jacobian(t, x, &mut self.jacobian).map_err(Failure::Evaluation)? {
                 self.analytic = true;
-                return self.check();
+                return match self.check() {
+                    Ok(()) => Ok(()),
+                    Err(_) => self.mend(problem, t, x, f, h, options, statistics),
+                };
             }
             self.differences = Some(FiniteDifferences::new(self.size, self.pattern.as_ref()));
         }
+        if let Some(mut differences) = self.differences.take() {
+            let mut values = std::mem::take(&mut self.jacobian);
+            let done = self.difference(&mut differences, &mut values, problem, t, x, f, h, options, statistics);
+            (self.differences, self.jacobian) = (Some(differences), values);
+            done?;
+        }
+        self.check()
+    }
+
+    /// Takes differences for entries that are not finite: tangents of `1/(1 + exp(u))` overflow long before the value does.
+    #[allow(clippy::too_many_arguments)]
+    fn mend(
+        &mut self,
+        problem: &mut dyn OdeProblem,
+        t: f64,
+        x: &[f64],
+        f: &[f64],
+        h: f64,
+        options: &Options,
+        statistics: &mut Statistics,
+    ) -> Result<(), Failure> {
+        let mut differences = FiniteDifferences::new(self.size, self.pattern.as_ref());
+        let mut values = vec![0.0; self.jacobian.len()];
+        self.difference(&mut differences, &mut values, problem, t, x, f, h, options, statistics)?;
+        for (entry, value) in self.jacobian.iter_mut().zip(values).filter(|(entry, _)| !entry.is_finite()) {
+            *entry = value;
+        }
+        self.check()
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn difference(
+        &mut self,
+        differences: &mut FiniteDifferences,
+        values: &mut [f64],
+        problem: &mut dyn OdeProblem,
+        t: f64,
+        x: &[f64],
+        f: &[f64],
+        h: f64,
+        options: &Options,
+        statistics: &mut Statistics,
+    ) -> Result<(), Failure> {
         for (i, (size, f)) in self.sizes.iter_mut().zip(f).enumerate() {
             *size = (h * f).abs().max(options.absolute(i) / options.relative_tolerance.max(1e-12)).min(1e30);
         }
-        if let Some(differences) = &mut self.differences {
-            let pattern = self.pattern.as_ref();
-            differences
-                .jacobian(pattern, x, f, &self.sizes, &mut self.jacobian, |x, f| {
-                    statistics.rhs += 1;
-                    problem.rhs(t, x, f)
-                })
-                .map_err(Failure::Evaluation)?;
-        }
-        self.check()
+        differences
+            .jacobian(self.pattern.as_ref(), x, f, &self.sizes, values, |x, f| {
+                statistics.rhs += 1;
+                problem.rhs(t, x, f)
+            })
+            .map_err(Failure::Evaluation)
     }
 
     fn check(&self) -> Result<(), Failure> {
