@@ -132,6 +132,8 @@ impl Basis {
                 Extrapolation::Hold => Some(Self::node(node)),
                 Extrapolation::Never => None,
                 _ if smoothness.is_cubic() => Some(Self::tangent(grid, node, at)),
+                // Two points at one place have no line through them.
+                _ if grid[interval] == grid[interval + 1] => Some(Self::node(node)),
                 _ => Some(Self::line(grid, interval, at)),
             };
         }

@@ -58,8 +58,7 @@ impl Table2 {
         let inner = (1..table.rows).flat_map(|row| (1..table.columns).map(move |column| table.at(row, column)));
         let values = Matrix { rows: rows.len(), columns: columns.len(), values: inner.collect() };
         let grids = [rows, columns];
-        let periodic = extrapolation == Extrapolation::Periodic;
-        let slopes = (smoothness == Smoothness::Akima).then(|| surface_slopes(&grids, &values, periodic));
+        let slopes = (smoothness == Smoothness::Akima).then(|| surface_slopes(&grids, &values));
         Ok(Self { grids, values, slopes, smoothness, extrapolation })
     }
 
@@ -72,8 +71,9 @@ impl Table2 {
     }
 
     pub fn at(&self, inputs: [f64; 2]) -> Result<Surface, String> {
-        // Beyond the end of a grid constant segments become straight ones, in both directions.
-        let beyond = (0..2).any(|k| inputs[k] < self.minimum()[k] || inputs[k] > self.maximum()[k]);
+        // Beyond the end of a grid constant segments become straight ones, in both directions. A single row has no end.
+        let is_outside = |k: usize| inputs[k] < self.minimum()[k] || inputs[k] > self.maximum()[k];
+        let beyond = (0..2).any(|k| self.grids[k].len() > 1 && is_outside(k));
         let smoothness = match (self.smoothness, self.extrapolation) {
             (Smoothness::Constant, Extrapolation::Linear) if beyond => Smoothness::Linear,
             (smoothness, _) => smoothness,
@@ -104,45 +104,45 @@ impl Table2 {
     }
 }
 
-fn surface_slopes(grids: &[Vec<f64>; 2], values: &Matrix, periodic: bool) -> [Matrix; 3] {
-    let by_second = along_rows(&grids[1], values, periodic);
-    let by_first = along_rows(&grids[0], &values.transposed(), periodic).transposed();
-    let by_both = mixed(grids, values, periodic);
+fn surface_slopes(grids: &[Vec<f64>; 2], values: &Matrix) -> [Matrix; 3] {
+    let by_second = along_rows(&grids[1], values);
+    let by_first = along_rows(&grids[0], &values.transposed()).transposed();
+    let by_both = mixed(grids, values);
     [by_first, by_second, by_both]
 }
 
 /// The slopes of each row.
-fn along_rows(grid: &[f64], values: &Matrix, periodic: bool) -> Matrix {
+fn along_rows(grid: &[f64], values: &Matrix) -> Matrix {
     let row = |row: usize| &values.values[row * values.columns..(row + 1) * values.columns];
-    let all = (0..values.rows).flat_map(|k| slopes(grid, row(k), Smoothness::Akima, periodic)).collect();
+    let all = (0..values.rows).flat_map(|k| slopes(grid, row(k), Smoothness::Akima)).collect();
     Matrix { rows: values.rows, columns: values.columns, values: all }
 }
 
 /// Differences of neighbours in a row over the differences of the grid, continued beyond both ends.
-fn row_secants(grid: &[f64], values: &Matrix, periodic: bool) -> Matrix {
+fn row_secants(grid: &[f64], values: &Matrix) -> Matrix {
     let mut all = Vec::new();
     let mut columns = 0;
     for row in 0..values.rows {
         let secants: Vec<f64> = (1..values.columns)
             .map(|k| (values.at(row, k) - values.at(row, k - 1)) / (grid[k] - grid[k - 1]))
             .collect();
-        let secants = if secants.is_empty() { vec![0.0; 5] } else { extended(&secants, periodic) };
+        let secants = if secants.is_empty() { vec![0.0; 5] } else { extended(&secants) };
         columns = secants.len();
         all.extend(secants);
     }
     Matrix { rows: values.rows, columns, values: all }
 }
 
-fn mixed(grids: &[Vec<f64>; 2], values: &Matrix, periodic: bool) -> Matrix {
+fn mixed(grids: &[Vec<f64>; 2], values: &Matrix) -> Matrix {
     let (rows, columns) = (values.rows, values.columns);
     let mut all = vec![0.0; rows * columns];
     if rows < 2 || columns < 2 {
         return Matrix { rows, columns, values: all };
     }
-    let in_rows = row_secants(&grids[1], values, periodic);
-    let in_columns = row_secants(&grids[0], &values.transposed(), periodic);
+    let in_rows = row_secants(&grids[1], values);
+    let in_columns = row_secants(&grids[0], &values.transposed());
     // Differences of the secants in rows, from row to row.
-    let cross = row_secants(&grids[0], &in_rows.transposed(), periodic);
+    let cross = row_secants(&grids[0], &in_rows.transposed());
     let secants_at =
         |matrix: &Matrix, row: usize| matrix.values[row * matrix.columns..(row + 1) * matrix.columns].to_vec();
     let difference = |before: f64, after: f64| (after - before).abs();

@@ -8,8 +8,9 @@
 
 use super::basis::Smoothness;
 
-/// The slopes at all points; `periodic` data repeat themselves beyond the ends.
-pub fn slopes(x: &[f64], y: &[f64], smoothness: Smoothness, periodic: bool) -> Vec<f64> {
+/// The slopes at all points. Data that repeat themselves beyond the ends have the same ones: what the Modelica Standard Library
+/// gives inside of a table does not depend on how the table is continued.
+pub fn slopes(x: &[f64], y: &[f64], smoothness: Smoothness) -> Vec<f64> {
     let count = x.len().min(y.len());
     // Lines and steps need no slopes, and may have two points at one place.
     if count < 2 || matches!(smoothness, Smoothness::Linear | Smoothness::Constant) {
@@ -20,25 +21,20 @@ pub fn slopes(x: &[f64], y: &[f64], smoothness: Smoothness, periodic: bool) -> V
         return vec![secants[0]; 2];
     }
     match smoothness {
-        Smoothness::Akima => akima(&secants, periodic, |before, after| (after - before).abs()),
+        Smoothness::Akima => akima(&secants, |before, after| (after - before).abs()),
         Smoothness::ModifiedAkima => {
-            akima(&secants, periodic, |before, after| (after - before).abs() + (after + before).abs() / 2.0)
+            akima(&secants, |before, after| (after - before).abs() + (after + before).abs() / 2.0)
         }
-        Smoothness::FritschButland => monotone(x, &secants, periodic, fritsch_butland),
-        Smoothness::Steffen => monotone(x, &secants, periodic, steffen),
+        Smoothness::FritschButland => monotone(x, &secants, fritsch_butland),
+        Smoothness::Steffen => monotone(x, &secants, steffen),
         Smoothness::Linear | Smoothness::Constant => vec![0.0; count],
     }
 }
 
-/// Two more secants on each side: of the neighbouring period, or such that their differences stay equal.
-pub fn extended(secants: &[f64], periodic: bool) -> Vec<f64> {
+/// Two more secants on each side, such that their differences stay equal.
+pub fn extended(secants: &[f64]) -> Vec<f64> {
     let count = secants.len();
     let mut all = Vec::with_capacity(count + 4);
-    if periodic {
-        let around = |k: isize| secants[k.rem_euclid(count as isize) as usize];
-        all.extend((-2..count as isize + 2).map(around));
-        return all;
-    }
     let (first, last) = (secants[0], secants[count - 1]);
     let (second, next_to_last) = match count {
         1 => (first, last),
@@ -58,8 +54,8 @@ pub fn akima_weights(all: &[f64], k: usize, weight: impl Fn(f64, f64) -> f64) ->
     if sum > 0.0 { (left / sum, right / sum) } else { (0.5, 0.5) }
 }
 
-fn akima(secants: &[f64], periodic: bool, weight: impl Fn(f64, f64) -> f64) -> Vec<f64> {
-    let all = extended(secants, periodic);
+fn akima(secants: &[f64], weight: impl Fn(f64, f64) -> f64) -> Vec<f64> {
+    let all = extended(secants);
     (0..=secants.len())
         .map(|k| {
             let (left, right) = akima_weights(&all, k, &weight);
@@ -74,8 +70,8 @@ struct Sides {
     secants: [f64; 2],
 }
 
-/// At an end that is not continued the slope is that of the secant next to it, as Modelica's tables have it.
-fn monotone(x: &[f64], secants: &[f64], periodic: bool, inner: fn(&Sides) -> f64) -> Vec<f64> {
+/// At an end the slope is that of the secant next to it, as Modelica's tables have it.
+fn monotone(x: &[f64], secants: &[f64], inner: fn(&Sides) -> f64) -> Vec<f64> {
     let count = secants.len();
     let width = |k: usize| x[k + 1] - x[k];
     let between = |left: usize, right: usize| Sides {
@@ -83,15 +79,9 @@ fn monotone(x: &[f64], secants: &[f64], periodic: bool, inner: fn(&Sides) -> f64
         secants: [secants[left], secants[right]],
     };
     let mut slopes = Vec::with_capacity(count + 1);
-    slopes.push(match periodic {
-        true => inner(&between(count - 1, 0)),
-        false => secants[0],
-    });
+    slopes.push(secants[0]);
     slopes.extend((1..count).map(|k| inner(&between(k - 1, k))));
-    slopes.push(match periodic {
-        true => slopes[0],
-        false => secants[count - 1],
-    });
+    slopes.push(secants[count - 1]);
     slopes
 }
 
@@ -128,7 +118,7 @@ mod tests {
         let x = [0.0, 1.0, 3.0, 3.5, 7.0];
         let y = x.map(|x| 2.0 * x - 1.0);
         for smoothness in CUBIC {
-            for slope in slopes(&x, &y, smoothness, false) {
+            for slope in slopes(&x, &y, smoothness) {
                 assert!((slope - 2.0).abs() < 1e-14, "{smoothness:?} {slope}");
             }
         }
@@ -138,14 +128,14 @@ mod tests {
     fn monotone_splines_end_with_their_secants() {
         let (x, y) = ([0.0, 1.0, 3.0, 4.0], [0.0, 1.0, 2.0, 7.0]);
         for smoothness in [Smoothness::FritschButland, Smoothness::Steffen] {
-            let slopes = slopes(&x, &y, smoothness, false);
+            let slopes = slopes(&x, &y, smoothness);
             assert_eq!((slopes[0], slopes[3]), (1.0, 5.0));
         }
     }
 
     #[test]
     fn a_jump_has_no_slopes() {
-        assert_eq!(slopes(&[1.0, 1.0], &[0.0, 1.0], Smoothness::Constant, false), [0.0, 0.0]);
+        assert_eq!(slopes(&[1.0, 1.0], &[0.0, 1.0], Smoothness::Constant), [0.0, 0.0]);
     }
 
     #[test]
@@ -153,7 +143,7 @@ mod tests {
         // Equal weights in the middle of a parabola, and its slope there.
         let x = [-2.0, -1.0, 0.0, 1.0, 2.0];
         let y = x.map(|x| x * x);
-        assert_eq!(slopes(&x, &y, Smoothness::Akima, false), [-4.0, -2.0, 0.0, 2.0, 4.0]);
+        assert_eq!(slopes(&x, &y, Smoothness::Akima), [-4.0, -2.0, 0.0, 2.0, 4.0]);
     }
 
     proptest! {
@@ -166,7 +156,7 @@ mod tests {
                 y.push(y[y.len() - 1] + dy);
             }
             for smoothness in [Smoothness::FritschButland, Smoothness::Steffen] {
-                let slopes = slopes(&x, &y, smoothness, false);
+                let slopes = slopes(&x, &y, smoothness);
                 for k in 0..x.len() - 1 {
                     let secant = (y[k + 1] - y[k]) / (x[k + 1] - x[k]);
                     // The condition of de Boor and Swartz.

@@ -98,8 +98,15 @@ impl TimeTable {
         }
         let offset = self.period_before(event);
         let (event, at) = (event - offset, at - offset);
-        if event <= first || event > last + self.tolerance {
+        if event > last + self.tolerance {
             return None;
+        }
+        if event <= first {
+            // The table begins there: what comes before it goes on.
+            let Table1 { smoothness, extrapolation, .. } = self.table;
+            let before = Basis::find(grid, first.next_down(), smoothness, extrapolation)?;
+            let is_line = before.nodes[0] != before.nodes[1];
+            return Some(if is_line { Basis::line(grid, 0, at) } else { before });
         }
         let end = grid.partition_point(|&x| x < event - self.tolerance);
         let interval = end.checked_sub(1)?.min(grid.len() - 2);
@@ -205,6 +212,18 @@ mod tests {
             events.push(time);
         }
         assert_eq!(events, [1.0, 2.0, 3.0, 4.0, f64::MAX]);
+    }
+
+    #[test]
+    fn a_table_that_begins_with_a_step_is_continued_from_before_it() {
+        let matrix = Matrix { rows: 3, columns: 2, values: vec![1.0, 0.0, 1.0, 5.0, 2.0, 7.0] };
+        for extrapolation in [Extrapolation::Hold, Extrapolation::Linear] {
+            let events = TimeEvents::AtDiscontinuities;
+            let table = TimeTable::new(&matrix, &[2], Smoothness::Linear, extrapolation, 0.0, 0.0, events).unwrap();
+            assert_eq!(table.at(1, 1.0, 1.0, 1.0).unwrap()[0], 0.0);
+            assert_eq!(value(&table, 0.5), 0.0);
+            assert_eq!(value(&table, 1.0), 5.0);
+        }
     }
 
     #[test]

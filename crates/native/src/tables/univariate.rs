@@ -44,7 +44,6 @@ impl Table1 {
         }
         let abscissa = table.column(0);
         check_grid(&abscissa, smoothness.is_cubic())?;
-        let periodic = extrapolation == Extrapolation::Periodic;
         let columns = columns
             .iter()
             .map(|&column| {
@@ -52,7 +51,7 @@ impl Table1 {
                 let index =
                     index.ok_or_else(|| format!("the table has {} columns, but no column {column}", table.columns))?;
                 let values = table.column(index);
-                Ok(Column { slopes: slopes(&abscissa, &values, smoothness, periodic), values })
+                Ok(Column { slopes: slopes(&abscissa, &values, smoothness), values })
             })
             .collect::<Result<_, String>>()?;
         Ok(Self { abscissa, columns, smoothness, extrapolation })
@@ -135,6 +134,36 @@ mod tests {
                 let (left, right) = (table.at(1, x - 1e-9).unwrap(), table.at(1, x + 1e-9).unwrap());
                 assert!((left[0] - x * x).abs() < 1e-7 && (right[0] - x * x).abs() < 1e-7, "{smoothness:?} at {x}");
                 assert!((left[1] - right[1]).abs() < 1e-6, "{smoothness:?} at {x}: {left:?} {right:?}");
+            }
+        }
+    }
+
+    /// What is inside of a table does not depend on what is outside.
+    #[test]
+    fn splines_do_not_depend_on_extrapolation() {
+        for smoothness in
+            [Smoothness::Akima, Smoothness::FritschButland, Smoothness::Steffen, Smoothness::ModifiedAkima]
+        {
+            let held = squares(smoothness, Extrapolation::Hold);
+            let periodic = squares(smoothness, Extrapolation::Periodic);
+            for input in [0.25, 0.5, 2.3, 4.7] {
+                assert_eq!(periodic.at(1, input), held.at(1, input), "{smoothness:?}");
+                assert_eq!(periodic.at(1, input + 5.0).unwrap()[0], periodic.at(1, (input + 5.0) - 5.0).unwrap()[0]);
+            }
+        }
+    }
+
+    /// A table that begins and ends with a step goes on as it was before and behind it.
+    #[test]
+    fn steps_at_the_ends_of_a_table() {
+        let values = vec![1.0, 0.0, 1.0, 5.0, 2.0, 7.0, 2.0, 9.0];
+        let matrix = Matrix { rows: 4, columns: 2, values };
+        for smoothness in [Smoothness::Linear, Smoothness::Constant] {
+            for extrapolation in [Extrapolation::Linear, Extrapolation::Hold] {
+                let table = Table1::new(&matrix, &[2], smoothness, extrapolation).unwrap();
+                assert_eq!(table.at(1, 0.5).unwrap()[0], 0.0, "{smoothness:?}");
+                assert_eq!(table.at(1, 1.0).unwrap()[0], 5.0, "{smoothness:?}");
+                assert_eq!(table.at(1, 2.5).unwrap()[0], 9.0, "{smoothness:?}");
             }
         }
     }
