@@ -563,3 +563,36 @@ fn what_c_code_prints_goes_to_standard_error() {
         );
     }
 }
+
+/// An object of a function ends with the call (specification 12.9.7), a null pointer is the failure of a constructor, and a header
+/// beside a model that is named without a folder is found.
+#[test]
+fn objects_of_functions_end_with_their_calls() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = Folder::new("external-local-objects");
+    folder.write(
+        "count.h",
+        "static int live, most;\nstatic void *make(double x) { if (x < 0) return 0; if (++live > most) most = live; return &live; }\n\
+         static void release(void *o) { live--; }\nstatic double value(void *o) { return most; }\n",
+    );
+    let model = |start: &str| {
+        let include = "annotation(Include = \"#include \\\"count.h\\\"\")";
+        format!(
+            "model M\n  class O\n    extends ExternalObject;\n    function constructor input Real x; output O o; external \"C\" o = make(x) {include}; end constructor;\n\
+             function destructor input O o; external \"C\" release(o) {include}; end destructor;\n  end O;\n\
+             function get input O o; output Real y; external \"C\" y = value(o) {include}; end get;\n\
+             function f input Real x; output Real y; protected O o = O(x); algorithm y := get(o); end f;\n\
+             Real y = f(time + {start});\nend M;\n"
+        )
+    };
+    folder.write("m.mo", &model("1"));
+    let outcome = run(&folder, &["simulate", "m.mo", "--allow-external", "build", "-o", "out.csv"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    assert!(folder.read("out.csv").trim_end().ends_with("\n1,1"), "{}", folder.read("out.csv"));
+    folder.write("m.mo", &model("(-1)"));
+    let outcome = run(&folder, &["simulate", "m.mo", "--allow-external", "build", "-o", "out.csv"]);
+    assert_ne!(outcome.status, 0, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("the constructor `make` returned a null pointer"), "{}", outcome.stderr);
+}

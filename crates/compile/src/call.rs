@@ -106,14 +106,26 @@ fn call(
     externals: &mut dyn Externals,
     impatience: &mut f64,
 ) -> Result<Vec<Value>, String> {
+    let objects = externals.mark_objects();
     let mut evaluator = Evaluator::new(functions, externals);
     evaluator.steps_left = (MOST_WORK as f64 - *impatience) as u64 / WORK_PER_STEP;
-    evaluator.call(function, values).map_err(|error| {
+    let outcome = evaluator.call(function, values).map_err(|error| {
         if error.kind == FailureKind::Limit {
             *impatience = IMPATIENT;
         }
         error.to_string()
-    })
+    });
+    if !outcome.as_ref().is_ok_and(|results| results.iter().any(holds_object)) {
+        externals.free_objects_since(objects);
+    }
+    outcome
+}
+
+/// Whether an external object goes on to live.
+fn holds_object(value: &Value) -> bool {
+    let mut found = false;
+    value.for_each_scalar(&mut |scalar| found |= matches!(scalar, Value::Object(_)));
+    found
 }
 
 fn inputs(

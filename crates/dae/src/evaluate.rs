@@ -16,6 +16,16 @@ pub trait Externals {
     /// Calls `external.symbol`. Arguments that are outputs of the Modelica function hold a value of the right sizes on
     /// entry and are changed in place. The result is what the outside function returns, if it returns anything.
     fn call(&mut self, external: &External, arguments: &mut [Value]) -> Result<Option<Value>, String>;
+
+    /// A mark for `free_objects_since`.
+    fn mark_objects(&self) -> u64 {
+        0
+    }
+
+    /// Frees the external objects that were made since the mark: those of a function end when it returns (specification 12.9.7).
+    fn free_objects_since(&mut self, mark: u64) {
+        let _ = mark;
+    }
 }
 
 /// Functions of shared libraries that the user allowed to be called.

@@ -49,7 +49,8 @@ impl Typer<'_> {
         }
         let top = libraries.get(definition);
         let file = &libraries.sources.file(top.class.span.file).path;
-        let folder = top.directory.as_deref().or(file.parent()).unwrap_or(Path::new(""));
+        let folder = top.directory.as_deref().or(file.parent()).filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
         // The compiler works in another folder.
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         Home { package: top.name.as_str().into(), folder, is_file: top.directory.is_none() }

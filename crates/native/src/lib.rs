@@ -210,6 +210,16 @@ fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
 }
 
 impl Externals for Native {
+    fn mark_objects(&self) -> u64 {
+        self.last_handle
+    }
+
+    fn free_objects_since(&mut self, mark: u64) {
+        if self.last_handle > mark {
+            self.objects.retain(|&handle, _| handle <= mark);
+        }
+    }
+
     fn call(&mut self, external: &External, values: &mut [Value]) -> Result<Option<Value>, String> {
         let symbol = external.symbol.as_str();
         if let Some(outside) = &self.outside {

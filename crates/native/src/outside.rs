@@ -44,20 +44,24 @@ impl Native {
         let result = functions.call(external, values, &mut |text| said.push(text.to_owned()));
         said.iter().for_each(|text| self.say(text));
         let own = |native: &mut Self, value: &Value| match value {
-            Value::Object(address) => native.add_object(Object::Outside(OutsideObject {
+            // A constructor reports its failure in this way (specification 12.9.7).
+            Value::Object(0) => {
+                Err(format!("the constructor `{}` returned a null pointer: it failed", external.symbol))
+            }
+            Value::Object(address) => Ok(native.add_object(Object::Outside(OutsideObject {
                 address: *address,
                 destructor: external.destructor.clone(),
                 functions: functions.clone(),
-            })),
-            other => other.clone(),
+            }))),
+            other => Ok(other.clone()),
         };
         let result = result?;
         for (position, value) in values.iter_mut().enumerate() {
             if external.outputs.get(position).copied().unwrap_or(false) {
-                *value = own(self, value);
+                *value = own(self, value)?;
             }
         }
-        Ok(result.map(|value| own(self, &value)))
+        result.map(|value| own(self, &value)).transpose()
     }
 
     fn outside_address(&self, handle: u64) -> Result<u64, String> {

@@ -189,6 +189,8 @@ fn init1(native: &mut Native, arguments: &Arguments<'_>, file: usize, table: usi
     let columns = arguments.integers(5)?;
     let extrapolation = extrapolation(arguments, 8, Extrapolation::Linear)?;
     let made = Table1::new(&matrix, &columns, smoothness(arguments, 7)?, extrapolation)?;
+    // Only tables over time make events at which they can jump.
+    made.check_continuous()?;
     Ok(Some(native.add_object(Object::Table1(made))))
 }
 

@@ -425,7 +425,8 @@ fn classify(work: &mut Work, equation: EqId) -> Option<Finding> {
             equal(work, a, b, ca * cb > 0.0)
         }
         [Some((variable, coefficient)), None] if work.is_unknown(variable) => {
-            let value = -terms.constant / coefficient;
+            // The quotient would be negative zero, which `atan2` and divisions tell from zero.
+            let value = if terms.constant == 0.0 { 0.0 } else { -terms.constant / coefficient };
             let value = match work.model.variables[variable].ty {
                 VariableType::Real => work.model.exprs.real(value),
                 _ if value.fract() == 0.0 => work.model.exprs.int(value as i64),

@@ -2,7 +2,7 @@
 
 use dae::evaluate::Evaluator;
 use dae::execute::Executor;
-use dae::function::{Body, Function};
+use dae::function::{Body, Function, Type};
 use dae::known::Outcome;
 use dae::value::Never;
 use dae::{CallSite, FunctionId, Functions, Value};
@@ -101,6 +101,10 @@ impl Addresses<'_, '_> {
     ) -> Outcome<Vec<Scalars>> {
         if arguments.len() != function.inputs.len() {
             return Err("a default of an input".into());
+        }
+        // The interpreter frees it when the function returns.
+        if function.outputs.iter().any(|&output| matches!(function.locals[output].ty, Type::Object(_))) {
+            return Err("it makes an external object".into());
         }
         // The code that sizes would take is thrown away.
         let sizes = Addresses::new(self.special);

@@ -57,6 +57,11 @@ impl Table1 {
         Ok(Self { abscissa, columns, smoothness, extrapolation })
     }
 
+    /// An error where the table jumps.
+    pub fn check_continuous(&self) -> Result<(), String> {
+        check_grid(&self.abscissa, true)
+    }
+
     pub fn minimum(&self) -> f64 {
         self.abscissa[0]
     }
