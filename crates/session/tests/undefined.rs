@@ -134,3 +134,15 @@ fn fixed_step_methods_stop_too() {
         assert!(said.contains("log(") && said.contains("case.mo:3"), "{said}");
     }
 }
+
+/// Zero is positive, however the equation is written that determines it: `atan2` tells the two zeros from each other.
+#[test]
+fn zero_is_positive() {
+    let text =
+        "model M Real y = 0, v, l, m; Real a = atan2(y, -1), b = atan2(v, -1), c = atan2(l, -1), d = atan2(m, -1);
+        equation v + 0 = 0; {l, m} = {0, 0}; end M;";
+    let run = run(text, 1.0);
+    for name in ["a", "b", "c", "d"] {
+        assert_eq!(run.end(name), std::f64::consts::PI, "{name}");
+    }
+}
