@@ -158,7 +158,8 @@ impl Access {
         });
         let shadowed = outside.shadowed[outside.shadows_reported..].iter().map(|(path, verb)| {
             let shown = path.display();
-            let message = format!("the model may not {verb} `{shown}`: it did so in memory alone, and the disk is as it was");
+            let message =
+                format!("the model may not {verb} `{shown}`: it did so in memory alone, and the disk is as it was");
             Diagnostic::warning("file-in-memory", message)
                 .hint(format!("{}; `--strict` refuses it", option("--allow-write", path)))
         });

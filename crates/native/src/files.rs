@@ -10,8 +10,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use dae::access::{self, Change};
 use dae::Value;
+use dae::access::{self, Change};
 
 use crate::arguments::Arguments;
 use crate::shadow::Entry;
@@ -71,9 +71,10 @@ pub fn call(native: &mut Native, arguments: &mut Arguments<'_>) -> Option<Answer
         "ModelicaInternal_rename" => rename(native, arguments),
         "ModelicaInternal_copyFile" => copy(native, arguments),
         "ModelicaInternal_readDirectory" => read_directory(native, arguments),
-        "ModelicaInternal_getNumberOfFiles" => {
-            arguments.text(0).and_then(|name| entries(native, name)).map(|names| Some(Value::Integer(names.len() as i64)))
-        }
+        "ModelicaInternal_getNumberOfFiles" => arguments
+            .text(0)
+            .and_then(|name| entries(native, name))
+            .map(|names| Some(Value::Integer(names.len() as i64))),
         "ModelicaInternal_fullPathName" => full_path(native, arguments),
         "ModelicaInternal_temporaryFileName" => Ok(Some(temporary_name(native))),
         "ModelicaInternal_print" => print(native, arguments),

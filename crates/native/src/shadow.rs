@@ -42,7 +42,9 @@ impl Shadow {
         let bytes = self.bytes - before + length(&entry);
         if bytes > MOST_BYTES {
             let shown = path.display();
-            return Err(format!("`{shown}`: what the model writes without `--allow-write` is kept in memory, up to 256 MB"));
+            return Err(format!(
+                "`{shown}`: what the model writes without `--allow-write` is kept in memory, up to 256 MB"
+            ));
         }
         self.bytes = bytes;
         self.entries.insert(path, entry);
