@@ -1,4 +1,4 @@
-//! What a model may touch: it reads its own files, others with a warning, and changes nothing unless it is allowed to.
+//! What a model may touch: it reads its own files, others with a warning, and changes nothing on the disk unless it is allowed to.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
@@ -165,7 +165,8 @@ fn an_address_does_not_leave_its_library() {
     }
 }
 
-/// Refused before the run where nothing is allowed, and by the path during the run where something else is.
+/// With `--strict` refused before the run where nothing is allowed, and by the path during the run where something else is.
+/// Otherwise done in memory, with a warning.
 #[test]
 fn nothing_is_changed_unless_it_is_allowed() {
     let when = |call: &str| format!("algorithm when time > 0.5 then {call}; end when;");
@@ -205,21 +206,43 @@ fn nothing_is_changed_unless_it_is_allowed() {
     for (model, before, during) in calls {
         let folder = folder("refused", &model);
         std::fs::create_dir_all(folder.path("elsewhere")).unwrap();
-        for (options, expected) in [(&[][..], before), (&["--allow-write", "../elsewhere"][..], during)] {
+        for (options, expected) in
+            [(&["--strict"][..], before), (&["--strict", "--allow-write", "../elsewhere"][..], during)]
+        {
             let run = run(&folder, options);
             let expected = match options {
-                [] if !before.is_empty() => format!("{expected}, which the model may not do"),
+                [_] if !before.is_empty() => format!("{expected}, which the model may not do"),
                 _ if during.is_empty() => continue,
                 _ => format!("the model may not {during}"),
             };
             assert!(run.stderr.contains(&expected), "{model}: {}", run.stderr);
             assert!([1, 3].contains(&run.status), "{model}");
         }
+        if let Some((what, _)) = during.split_once(';') {
+            let run = run(&folder, &[]);
+            let expected = format!(
+                "warning[file-in-memory]: the model may not {what}: it did so in memory alone, and the disk is as it was\n"
+            );
+            assert!(run.stderr.starts_with(&expected), "{model}: {}", run.stderr);
+            assert_eq!(run.status, 0, "{model}");
+        }
         for made in ["work/new.txt", "secret/new.txt", "work/new", "work/new.mat"] {
             assert!(!folder.path(made).exists(), "{model}");
         }
         assert!(folder.path("secret/file.txt").exists());
     }
+}
+
+/// A model reads what it wrote, also where it may not write.
+#[test]
+fn what_is_written_in_memory_is_read_again() {
+    let model = "discrete Integer n(start = 0, fixed = true); algorithm when time > 0.5 then Lib.print(\"x\", \"lines.txt\"); \
+                 n := Lib.countLines(\"lines.txt\"); end when;";
+    let folder = folder("memory", model);
+    let run = run(&folder, &[]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert!(folder.read("work/M.csv").ends_with("\n1,3\n"));
+    assert_eq!(folder.read("work/lines.txt"), "1\n2\n");
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub struct Allowed {
     pub write: Vec<PathBuf>,
     /// `--allow-env`
     pub environment: bool,
-    /// `--strict`: what would be read with a warning is refused.
+    /// `--strict`: what would be read, or changed in memory, with a warning is refused.
     pub strict: bool,
 }
 
@@ -39,6 +39,27 @@ struct Outside {
     files: Vec<PathBuf>,
     /// How many of them have been reported.
     reported: usize,
+    /// What was changed in memory in place of the disk: of each folder the first path, with what was done to it.
+    shadowed: Vec<(PathBuf, String)>,
+    shadows_reported: usize,
+}
+
+/// Where a change of a file or folder goes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// The user allows it.
+    Disk(PathBuf),
+    /// The user does not: the disk stays as it is, and the model alone sees the change.
+    Shadow(PathBuf),
+}
+
+impl Change {
+    /// The resolved path.
+    pub fn path(&self) -> &Path {
+        match self {
+            Change::Disk(path) | Change::Shadow(path) => path,
+        }
+    }
 }
 
 /// What is there is not stored but tells about the machine and what runs on it.
@@ -80,12 +101,12 @@ impl Access {
     }
 
     /// The file to write; `verb` tells what is done to it. Symbolic links are followed.
-    pub fn write(&self, path: &Path, verb: &str) -> Result<PathBuf, String> {
+    pub fn write(&self, path: &Path, verb: &str) -> Result<Change, String> {
         self.writable(resolve(path)?, verb)
     }
 
     /// The entry of a folder to remove or rename, which may be a symbolic link itself.
-    pub fn change_entry(&self, path: &Path, verb: &str) -> Result<PathBuf, String> {
+    pub fn change_entry(&self, path: &Path, verb: &str) -> Result<Change, String> {
         let entry = match (path.parent(), path.file_name()) {
             (Some(folder), Some(name)) => resolve(folder)?.join(name),
             _ => resolve(path)?,
@@ -93,17 +114,24 @@ impl Access {
         self.writable(entry, verb)
     }
 
-    fn writable(&self, path: PathBuf, verb: &str) -> Result<PathBuf, String> {
+    fn writable(&self, path: PathBuf, verb: &str) -> Result<Change, String> {
         if is_below(&path, &self.allowed.write) {
-            return Ok(path);
+            return Ok(Change::Disk(path));
         }
-        let shown = path.display();
-        Err(format!("the model may not {verb} `{shown}`; {}", option("--allow-write", &path)))
+        if self.allowed.strict {
+            let shown = path.display();
+            return Err(format!("the model may not {verb} `{shown}`; {}", option("--allow-write", &path)));
+        }
+        let mut outside = self.outside.lock().unwrap_or_else(PoisonError::into_inner);
+        if !outside.shadowed.iter().any(|(other, _)| other.parent() == path.parent()) {
+            outside.shadowed.push((path.clone(), verb.to_owned()));
+        }
+        Ok(Change::Shadow(path))
     }
 
-    /// Whether any file may be written.
-    pub fn allows_some_writing(&self) -> bool {
-        !self.allowed.write.is_empty()
+    /// Whether every change of a file is refused.
+    pub fn refuses_all_writing(&self) -> bool {
+        self.allowed.strict && self.allowed.write.is_empty()
     }
 
     /// Whether the environment of the process may be read and changed.
@@ -121,15 +149,23 @@ impl Access {
         }
     }
 
-    /// Warnings about the files elsewhere that were read since the last call.
+    /// Warnings about the files elsewhere that were read, and those that were changed in memory, since the last call.
     pub fn take_warnings(&self) -> Vec<Diagnostic> {
         let mut outside = self.outside.lock().unwrap_or_else(PoisonError::into_inner);
         let new = outside.files[outside.reported..].iter().map(|path| {
             Diagnostic::warning("file-outside", elsewhere("reads", path))
                 .hint(format!("{} without this warning; `--strict` refuses it", option("--allow-read", path)))
         });
-        let warnings = new.collect();
+        let shadowed = outside.shadowed[outside.shadows_reported..].iter().map(|(path, verb)| {
+            let shown = path.display();
+            let message =
+                format!("the model may not {verb} `{shown}`: it did so in memory alone, and the disk is as it was");
+            Diagnostic::warning("file-in-memory", message)
+                .hint(format!("{}; `--strict` refuses it", option("--allow-write", path)))
+        });
+        let warnings = new.chain(shadowed).collect();
         outside.reported = outside.files.len();
+        outside.shadows_reported = outside.shadowed.len();
         warnings
     }
 }
@@ -232,13 +268,13 @@ mod tests {
             assert!(read(path).is_err(), "{path}");
         }
         let write = |path: &str| access.write(&root.join(path), "write");
-        assert_eq!(write("given/a/b"), Ok(root.join("given/a/b")));
+        assert_eq!(write("given/a/b"), Ok(Change::Disk(root.join("given/a/b"))));
         for path in ["own/file", "given/dangling", "given/../own/file", "given/circle"] {
             assert!(write(path).is_err(), "{path}");
         }
         // The link is in the folder, whatever it leads to.
         let entry = access.change_entry(&root.join("given/dangling"), "remove");
-        assert_eq!(entry, Ok(root.join("given/dangling")));
+        assert_eq!(entry, Ok(Change::Disk(root.join("given/dangling"))));
         assert!(access.change_entry(&root.join("own/link"), "remove").is_err());
         fs::remove_dir_all(root).unwrap();
     }
@@ -267,6 +303,21 @@ mod tests {
         assert_eq!(access.take_warnings(), []);
         assert!(access.read(&root.join("given/file"), &[]).is_ok() && access.take_warnings().is_empty());
         assert!(access.read(&root.join("secret/file"), &[root.join("secret")]).is_ok());
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_is_changed_in_memory_is_reported_once() {
+        let root = folders("shadow");
+        let access = access(&root, false);
+        for name in ["own/a", "own/b", "given/a"] {
+            let change = access.write(&root.join(name), "write").unwrap();
+            assert_eq!(change, if name == "given/a" { Change::Disk } else { Change::Shadow }(root.join(name)));
+        }
+        let warnings = access.take_warnings();
+        let [warning] = &warnings[..] else { panic!("{warnings:?}") };
+        assert!(warning.message.contains("may not write") && warning.message.contains("own/a"), "{}", warning.message);
+        assert_eq!(access.take_warnings(), []);
         fs::remove_dir_all(root).unwrap();
     }
 }

@@ -1,5 +1,5 @@
-//! Functions that change files or read the environment are refused before the run where the user allowed nothing of the
-//! kind. Whether a path is among those that are allowed, the run decides.
+//! Functions that read the environment, and with `--strict` those that change files, are refused before the run where the user
+//! allowed nothing of the kind. Whether a path is among those that are allowed, the run decides.
 
 use base::Diagnostic;
 use dae::function::Body;
@@ -26,7 +26,7 @@ pub fn refuse(elaborator: &mut Elaborator) {
 fn refused(model: &Model, id: FunctionId) -> Option<Effect> {
     let Body::External(external) = &model.functions.get(id)?.body else { return None };
     native::effect(external.symbol.as_str()).filter(|effect| match effect {
-        Effect::Files(_) => !model.access.allows_some_writing(),
+        Effect::Files(_) => model.access.refuses_all_writing(),
         Effect::Environment(_) => !model.access.allows_environment(),
     })
 }

@@ -1,17 +1,20 @@
 //! Files, streams and the environment: ModelicaInternal_*, ModelicaStreams_* and ModelicaIO_*, after the documentation of
 //! Modelica.Utilities.
 //!
-//! What a model may touch, `dae::Access` decides. The current directory and environment variables that a model sets are
+//! What a model may touch, `dae::Access` decides; what it may not change, it changes in memory alone (`shadow`). The current directory and environment variables that a model sets are
 //! its own: the process keeps its.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use dae::{Value, access};
+use dae::Value;
+use dae::access::{self, Change};
 
 use crate::arguments::Arguments;
+use crate::shadow::Entry;
 use crate::tables::Matrix;
 use crate::{Native, mat_file};
 
@@ -62,15 +65,16 @@ pub fn call(native: &mut Native, arguments: &mut Arguments<'_>) -> Option<Answer
     }
     Some(match arguments.symbol {
         "ModelicaInternal_mkdir" => make_directory(native, arguments),
-        "ModelicaInternal_rmdir" => remove(native, arguments, |path| fs::remove_dir(path)),
-        "ModelicaInternal_removeFile" => remove(native, arguments, |path| fs::remove_file(path)),
+        "ModelicaInternal_rmdir" => remove(native, arguments, Kind::Folder),
+        "ModelicaInternal_removeFile" => remove(native, arguments, Kind::File),
         "ModelicaInternal_stat" => stat(native, arguments),
         "ModelicaInternal_rename" => rename(native, arguments),
         "ModelicaInternal_copyFile" => copy(native, arguments),
         "ModelicaInternal_readDirectory" => read_directory(native, arguments),
-        "ModelicaInternal_getNumberOfFiles" => {
-            entries(native, arguments).map(|names| Some(Value::Integer(names.len() as i64)))
-        }
+        "ModelicaInternal_getNumberOfFiles" => arguments
+            .text(0)
+            .and_then(|name| entries(native, name))
+            .map(|names| Some(Value::Integer(names.len() as i64))),
         "ModelicaInternal_fullPathName" => full_path(native, arguments),
         "ModelicaInternal_temporaryFileName" => Ok(Some(temporary_name(native))),
         "ModelicaInternal_print" => print(native, arguments),
@@ -95,65 +99,171 @@ fn slashes(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }
 
-fn make_directory(native: &Native, arguments: &Arguments<'_>) -> Answer {
-    let path = writable(native, arguments.text(0)?, "make")?;
-    fs::create_dir_all(&path).map_err(|error| format!("cannot make `{}`: {error}", path.display()))?;
+/// What a path is, on the disk or by the changes of the model.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Nothing,
+    File,
+    Folder,
+    Other,
+}
+
+fn kind(native: &Native, path: &Path) -> Kind {
+    match native.shadow.entry(path) {
+        Some(Entry::File(_)) => Kind::File,
+        Some(Entry::Folder) => Kind::Folder,
+        Some(Entry::Absent) => Kind::Nothing,
+        None => match fs::metadata(path) {
+            Err(_) => Kind::Nothing,
+            Ok(data) if data.is_file() => Kind::File,
+            Ok(data) if data.is_dir() => Kind::Folder,
+            Ok(_) => Kind::Other,
+        },
+    }
+}
+
+fn make_directory(native: &mut Native, arguments: &Arguments<'_>) -> Answer {
+    match writable(native, arguments.text(0)?, "make")? {
+        Change::Disk(path) => {
+            fs::create_dir_all(&path).map_err(|error| format!("cannot make `{}`: {error}", path.display()))?;
+        }
+        Change::Shadow(path) => {
+            for folder in path.ancestors() {
+                match kind(native, folder) {
+                    Kind::Folder => break,
+                    Kind::Nothing => native.shadow.set(folder.to_owned(), Entry::Folder)?,
+                    _ => return Err(format!("cannot make `{}`: `{}` is a file", path.display(), folder.display())),
+                }
+            }
+        }
+    }
     Ok(None)
 }
 
-fn remove(native: &Native, arguments: &Arguments<'_>, action: fn(&Path) -> std::io::Result<()>) -> Answer {
-    let path = native.access.change_entry(&native.locate(arguments.text(0)?)?, "remove")?;
-    action(&path).map_err(|error| format!("cannot remove `{}`: {error}", path.display()))?;
+fn remove(native: &mut Native, arguments: &Arguments<'_>, expected: Kind) -> Answer {
+    let name = arguments.text(0)?;
+    match native.access.change_entry(&native.locate(name)?, "remove")? {
+        Change::Disk(path) => {
+            let action = if expected == Kind::Folder { fs::remove_dir(&path) } else { fs::remove_file(&path) };
+            action.map_err(|error| format!("cannot remove `{}`: {error}", path.display()))?;
+        }
+        Change::Shadow(path) => {
+            let shown = path.display();
+            if kind(native, &path) != expected {
+                let what = if expected == Kind::Folder { "folder" } else { "file" };
+                return Err(format!("cannot remove `{shown}`: there is no such {what}"));
+            }
+            if expected == Kind::Folder && !entries(native, name)?.is_empty() {
+                return Err(format!("cannot remove `{shown}`: the folder is not empty"));
+            }
+            native.shadow.set(path, Entry::Absent)?;
+        }
+    }
     Ok(None)
 }
 
-fn writable(native: &Native, name: &str, verb: &str) -> Result<PathBuf, String> {
+fn writable(native: &Native, name: &str, verb: &str) -> Result<Change, String> {
     native.access.write(&native.locate(name)?, verb)
+}
+
+/// Writes a file as a whole.
+fn write(native: &mut Native, change: Change, content: Vec<u8>) -> Result<(), String> {
+    match change {
+        Change::Disk(path) => {
+            fs::write(&path, content).map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+        }
+        Change::Shadow(path) if path.parent().is_some_and(|folder| kind(native, folder) != Kind::Folder) => {
+            Err(format!("cannot write `{}`: there is no such folder", path.display()))
+        }
+        Change::Shadow(path) => native.shadow.set(path, Entry::File(content)),
+    }
+}
+
+/// The content of a file that is about to be changed, if it exists.
+fn content_before(native: &Native, name: &str, change: &Change) -> Result<Option<Vec<u8>>, String> {
+    match change {
+        Change::Disk(path) => Ok(fs::read(path).ok()),
+        Change::Shadow(path) if kind(native, path) == Kind::Nothing => Ok(None),
+        Change::Shadow(_) => native.read(name).map(Some),
+    }
 }
 
 /// The ordinals of Modelica.Utilities.Types.FileType.
 fn stat(native: &Native, arguments: &Arguments<'_>) -> Answer {
-    let kind = match fs::metadata(native.readable(arguments.text(0)?)?) {
-        Err(_) => 1,
-        Ok(data) if data.is_file() => 2,
-        Ok(data) if data.is_dir() => 3,
-        Ok(_) => 4,
+    let name = arguments.text(0)?;
+    let path = match native.changed(name)? {
+        Some((path, _)) => path,
+        None => native.readable(name)?,
     };
-    Ok(Some(Value::Integer(kind)))
+    Ok(Some(Value::Integer(match kind(native, &path) {
+        Kind::Nothing => 1,
+        Kind::File => 2,
+        Kind::Folder => 3,
+        Kind::Other => 4,
+    })))
 }
 
-fn rename(native: &Native, arguments: &Arguments<'_>) -> Answer {
+fn rename(native: &mut Native, arguments: &Arguments<'_>) -> Answer {
     let entry = |position| native.access.change_entry(&native.locate(arguments.text(position)?)?, "rename");
     let (from, to) = (entry(0)?, entry(1)?);
-    fs::rename(&from, &to)
-        .map_err(|error| format!("cannot rename `{}` to `{}`: {error}", from.display(), to.display()))?;
+    let failed = |why: &str| format!("cannot rename `{}` to `{}`: {why}", from.path().display(), to.path().display());
+    if let (Change::Disk(from), Change::Disk(to)) = (&from, &to) {
+        fs::rename(from, to).map_err(|error| failed(&error.to_string()))?;
+        return Ok(None);
+    }
+    match kind(native, from.path()) {
+        Kind::File => {}
+        Kind::Nothing => return Err(failed("there is no such file")),
+        _ => return Err(failed("folders are renamed with `--allow-write` only")),
+    }
+    let content = native.read(arguments.text(0)?)?;
+    write(native, to, content)?;
+    match from {
+        Change::Disk(path) => {
+            fs::remove_file(&path).map_err(|error| format!("cannot remove `{}`: {error}", path.display()))?;
+        }
+        Change::Shadow(path) => native.shadow.set(path, Entry::Absent)?,
+    }
     Ok(None)
 }
 
-fn copy(native: &Native, arguments: &Arguments<'_>) -> Answer {
+fn copy(native: &mut Native, arguments: &Arguments<'_>) -> Answer {
     let to = writable(native, arguments.text(1)?, "write")?;
     let content = native.read(arguments.text(0)?)?;
-    if to.exists() {
-        return Err(format!("`{}` exists already", to.display()));
+    if kind(native, to.path()) != Kind::Nothing {
+        return Err(format!("`{}` exists already", to.path().display()));
     }
-    fs::write(&to, content).map_err(|error| format!("cannot write `{}`: {error}", to.display()))?;
+    write(native, to, content)?;
     Ok(None)
 }
 
-fn entries(native: &Native, arguments: &Arguments<'_>) -> Result<Vec<String>, String> {
-    let path = native.readable(arguments.text(0)?)?;
+fn entries(native: &Native, name: &str) -> Result<Vec<String>, String> {
+    let path = match native.changed(name)? {
+        Some((path, _)) => path,
+        None => native.readable(name)?,
+    };
     let failed = |error: std::io::Error| format!("cannot read the directory `{}`: {error}", path.display());
-    let mut names = Vec::new();
-    for entry in fs::read_dir(&path).map_err(failed)? {
-        names.push(entry.map_err(failed)?.file_name().to_string_lossy().into_owned());
+    let mut names = BTreeSet::new();
+    if native.shadow.entry(&path).is_none() {
+        for entry in fs::read_dir(&path).map_err(failed)? {
+            names.insert(entry.map_err(failed)?.file_name().to_string_lossy().into_owned());
+        }
+    } else if kind(native, &path) != Kind::Folder {
+        return Err(format!("cannot read the directory `{}`: there is none", path.display()));
     }
-    names.sort();
-    Ok(names)
+    for (name, is_there) in native.shadow.children(&path) {
+        if is_there {
+            names.insert(name);
+        } else {
+            names.remove(&name);
+        }
+    }
+    Ok(names.into_iter().collect())
 }
 
 fn read_directory(native: &Native, arguments: &mut Arguments<'_>) -> Answer {
     let count = arguments.size(1)?;
-    let names = entries(native, arguments)?;
+    let names = entries(native, arguments.text(0)?)?;
     if names.len() != count {
         return Err(format!("the directory holds {} entries, not {count}", names.len()));
     }
@@ -183,11 +293,20 @@ fn print(native: &mut Native, arguments: &Arguments<'_>) -> Answer {
         native.say(text);
         return Ok(None);
     }
-    let path = writable(native, file, "write")?;
-    let opened = fs::OpenOptions::new().create(true).append(true).open(&path);
-    opened
-        .and_then(|mut file| writeln!(file, "{text}"))
-        .map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
+    match writable(native, file, "write")? {
+        Change::Disk(path) => {
+            let opened = fs::OpenOptions::new().create(true).append(true).open(&path);
+            opened
+                .and_then(|mut file| writeln!(file, "{text}"))
+                .map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
+        }
+        change => {
+            let mut content = content_before(native, file, &change)?.unwrap_or_default();
+            content.extend_from_slice(text.as_bytes());
+            content.push(b'\n');
+            write(native, change, content)?;
+        }
+    }
     Ok(None)
 }
 
@@ -212,8 +331,8 @@ fn read_line(native: &Native, arguments: &mut Arguments<'_>) -> Answer {
 }
 
 fn change_directory(native: &mut Native, arguments: &Arguments<'_>) -> Answer {
-    let path = writable(native, arguments.text(0)?, "work in")?;
-    if !path.is_dir() {
+    let path = writable(native, arguments.text(0)?, "work in")?.path().to_owned();
+    if kind(native, &path) != Kind::Folder {
         return Err(format!("there is no directory `{}`", path.display()));
     }
     native.current_directory = Some(path);
@@ -299,10 +418,11 @@ fn read_matrix(native: &Native, arguments: &mut Arguments<'_>) -> Answer {
     Ok(None)
 }
 
-fn write_matrix(native: &Native, arguments: &Arguments<'_>) -> Answer {
-    let path = writable(native, arguments.text(0)?, "write")?;
+fn write_matrix(native: &mut Native, arguments: &Arguments<'_>) -> Answer {
+    let file = arguments.text(0)?;
+    let change = writable(native, file, "write")?;
     let (name, matrix) = (arguments.text(1)?, arguments.matrix(2)?);
-    let existing = if arguments.boolean(5)? { fs::read(&path).ok() } else { None };
+    let existing = if arguments.boolean(5)? { content_before(native, file, &change)? } else { None };
     let format = match &existing {
         Some(bytes) if mat_file::is_version_5(bytes) => "6",
         Some(_) => "4",
@@ -319,7 +439,7 @@ fn write_matrix(native: &Native, arguments: &Arguments<'_>) -> Answer {
         (None, _) => mat_file::header_5(),
     };
     bytes.extend(variable);
-    fs::write(&path, bytes).map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
+    write(native, change, bytes)?;
     Ok(Some(Value::Boolean(true)))
 }
 
@@ -356,6 +476,11 @@ mod tests {
         assert_eq!(outcome.err().as_deref(), Some(expected));
     }
 
+    fn strict() -> Native {
+        let access = Access::new(Allowed { strict: true, ..Allowed::default() }, Vec::new());
+        Native::for_model(&Model { access: Arc::new(access), ..Model::default() })
+    }
+
     #[test]
     fn nothing_outside_is_changed_unless_it_is_allowed() {
         let (name, two) = (|| text("gyrator-refused"), Value::Integer(2));
@@ -376,10 +501,53 @@ mod tests {
             ),
         ];
         for (symbol, values) in calls {
-            let error = run(&mut Native::new(), symbol, values).0.unwrap_err();
+            let error = run(&mut strict(), symbol, values).0.unwrap_err();
             assert!(error.starts_with("the model may not ") && error.ends_with(" allows it"), "{symbol}: {error}");
         }
         assert!(!Path::new("gyrator-refused").exists());
+    }
+
+    /// Without permission a model works with copies: it reads what it wrote, and the disk has none of it.
+    #[test]
+    fn changes_without_permission_are_seen_by_the_model_alone() {
+        let folder = std::env::temp_dir().join(format!("gyrator-shadow-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(folder.join("old")).unwrap();
+        fs::write(folder.join("kept.txt"), "one\n").unwrap();
+        fs::write(folder.join("old/a.txt"), "a\n").unwrap();
+        let native = &mut Native::new();
+        let path = |name: &str| text(&slashes(&folder.join(name)));
+        let done = |native: &mut Native, symbol: &str, values: Vec<Value>| run(native, symbol, values).0.unwrap();
+        let count = |native: &mut Native, name: &str| run(native, "ModelicaInternal_countLines", vec![path(name)]).0;
+        let stat = |native: &mut Native, name: &str| run(native, "ModelicaInternal_stat", vec![path(name)]).0;
+        let number = |value: i64| Ok(Some(Value::Integer(value)));
+        // Lines go behind those on the disk.
+        done(native, "ModelicaInternal_print", vec![text("two"), path("kept.txt")]);
+        assert_eq!(count(native, "kept.txt"), number(2));
+        done(native, "ModelicaInternal_print", vec![text("one"), path("new.txt")]);
+        assert_eq!((count(native, "new.txt"), stat(native, "new.txt")), (number(1), number(2)));
+        done(native, "ModelicaInternal_copyFile", vec![path("kept.txt"), path("copy.txt")]);
+        assert!(run(native, "ModelicaInternal_copyFile", vec![path("new.txt"), path("copy.txt")]).0.is_err());
+        done(native, "ModelicaInternal_rename", vec![path("copy.txt"), path("moved.txt")]);
+        assert_eq!((count(native, "moved.txt"), stat(native, "copy.txt")), (number(2), number(1)));
+        assert!(count(native, "copy.txt").is_err());
+        // Folders.
+        done(native, "ModelicaInternal_mkdir", vec![path("x/y")]);
+        assert_eq!((stat(native, "x"), stat(native, "x/y")), (number(3), number(3)));
+        assert!(run(native, "ModelicaInternal_print", vec![text(""), path("z/new.txt")]).0.is_err());
+        assert!(run(native, "ModelicaInternal_rmdir", vec![path("old")]).0.is_err(), "it is not empty");
+        done(native, "ModelicaInternal_removeFile", vec![path("old/a.txt")]);
+        done(native, "ModelicaInternal_rmdir", vec![path("old")]);
+        assert!(run(native, "ModelicaInternal_removeFile", vec![path("old/a.txt")]).0.is_err());
+        assert_eq!((stat(native, "old"), stat(native, "old/a.txt")), (number(1), number(1)));
+        let names = vec![path(""), Value::Integer(4), text("")];
+        let (_, values) = run(native, "ModelicaInternal_readDirectory", names);
+        assert_eq!(values[2].to_string(), "{\"kept.txt\", \"moved.txt\", \"new.txt\", \"x\"}");
+        // The disk has none of it.
+        assert_eq!(fs::read_to_string(folder.join("kept.txt")).unwrap(), "one\n");
+        assert!(folder.join("old/a.txt").exists());
+        assert!(["new.txt", "moved.txt", "x"].iter().all(|name| !folder.join(name).exists()));
+        fs::remove_dir_all(&folder).unwrap();
     }
 
     #[cfg(unix)]

@@ -11,6 +11,7 @@ mod lapack;
 mod mat_file;
 mod outside;
 mod random;
+mod shadow;
 mod strings;
 mod table_calls;
 mod table_file;
@@ -30,6 +31,7 @@ use arguments::Arguments;
 pub use files::{Effect, effect};
 pub use lapack::eigenvalues;
 use outside::OutsideObject;
+use shadow::{Entry, Shadow};
 pub use table_calls::Lookup;
 use tables::{Table1, Table2, TimeTable};
 
@@ -62,6 +64,8 @@ pub struct Native {
     /// Of the generator with hidden state.
     random_state: Vec<i64>,
     temporary_names: u64,
+    /// What it changed without permission.
+    shadow: Shadow,
     without_effects: bool,
     /// Functions of shared libraries.
     outside: Option<Arc<dyn OutsideFunctions>>,
@@ -163,8 +167,20 @@ impl Native {
         self.access.read(&self.locate(name)?, libraries)
     }
 
+    /// The file or folder of a name, and what it is, if the model has changed it without permission.
+    fn changed(&self, name: &str) -> Result<Option<(PathBuf, &Entry)>, String> {
+        let path = access::resolve(&self.locate(name)?)?;
+        Ok(self.shadow.entry(&path).map(|entry| (path.clone(), entry)))
+    }
+
     /// The content of a file.
     fn read(&self, name: &str) -> Result<Vec<u8>, String> {
+        match self.changed(name)? {
+            Some((_, Entry::File(content))) => return Ok(content.clone()),
+            Some((path, Entry::Folder)) => return Err(format!("cannot read `{}`: it is no file", path.display())),
+            Some((path, Entry::Absent)) => return Err(format!("cannot read `{}`: it was removed", path.display())),
+            None => {}
+        }
         let path = self.readable(name)?;
         read_regular(&path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))
     }

@@ -137,3 +137,20 @@ fn functions_that_were_made_are_not_named() {
     );
     assert!(said.contains("late") && !said.contains("holds"), "{said}");
 }
+
+/// Two systems have the same solution. What counts as rounding beside unknowns of a hundred thousand is more than the number that
+/// their difference is compared with, but who writes that number means it.
+#[test]
+fn a_small_bound_beside_large_unknowns_holds() {
+    let pair = |x: &str, h: &str, more: &str| format!("{h}*{x} + {x}^3 = 1e5*(1 + time){more}; {h} + 1e3*{x} = 1e5;");
+    let model = |more: &str| {
+        format!(
+            "model M Real x(start = 1), h(start = 1e5), y(start = 1), g(start = 1e5); Boolean late = time > 0.5;
+             equation {} {} assert(x - y < 1e-10, \"they differ\"); end M;",
+            pair("x", "h", more),
+            pair("y", "g", "")
+        )
+    };
+    assert_eq!(ending(&model("")), Ending::Complete);
+    assert_ne!(ending(&model(" + 1e-3*time")), Ending::Complete);
+}

@@ -39,6 +39,8 @@ pub struct Bands {
     plain: Vec<f64>,
     /// The bands of relations that change without an effect.
     idle: Vec<f64>,
+    /// The bands of residues that do not move but for rounding errors.
+    drift: Vec<f64>,
     /// The largest nominal value in a residue that is integrated; zero for others.
     nominals: Vec<f64>,
     /// The crossing functions of the relations of each system.
@@ -100,6 +102,7 @@ impl Bands {
             least: vec![PLAIN_BAND; count],
             plain: vec![0.0; count],
             idle: vec![0.0; count],
+            drift: vec![0.0; count],
             nominals: Vec::new(),
             widths: vec![0.0; systems.len()],
             behind,
@@ -167,6 +170,11 @@ impl Bands {
         self.idle[function] = width;
     }
 
+    /// The band of a residue that does not move but for rounding errors.
+    pub fn set_drift(&mut self, function: usize, width: f64) {
+        self.drift[function] = width;
+    }
+
     /// Freezes the states of all relations at the point in memory.
     pub fn restart(&mut self, machine: &mut Machine, roots: &mut RootFinder, signals: &mut Signals) {
         if self.residues.is_empty() {
@@ -183,7 +191,9 @@ impl Bands {
             self.plain[function] = plain_band(size, self.nominals[function]);
             *band = if is_plain { self.plain[function] } else { *least };
         }
-        self.bands.iter_mut().zip(&self.idle).for_each(|(band, idle)| *band = band.max(*idle));
+        for ((band, idle), drift) in self.bands.iter_mut().zip(&self.idle).zip(&self.drift) {
+            *band = band.max(*idle).max(*drift);
+        }
         for (system, functions) in &self.of_system {
             let noise = MARGIN * systems::noise(program, &program.systems[*system], &machine.memory);
             functions.iter().for_each(|&k| self.bands[k] = self.bands[k].max(noise));
@@ -216,6 +226,20 @@ fn plain_band(size: f64, nominal: f64) -> f64 {
     PLAIN_BAND * nominal.min(1.0) * share
 }
 
+/// The size of the constant or parameter that something is compared with; zero where there is none.
+pub fn threshold(program: &Program, memory: &Memory, kind: RelationKind) -> f64 {
+    let RelationKind::Compare { left, right, .. } = kind else { return 0.0 };
+    let exprs = &program.model().exprs;
+    let is_parameter =
+        |variable: dae::VarId| matches!(program.schedule.roles[variable], Role::Constant | Role::Parameter);
+    let given = |side: dae::ExprId| match exprs.node(side) {
+        dae::Node::Real(value) => value.abs(),
+        dae::Node::Var(variable) if is_parameter(variable) => program.value(memory, variable).abs(),
+        _ => 0.0,
+    };
+    given(left).max(given(right))
+}
+
 /// For each crossing function what is a large residue, if that is integrated: the value that something is compared with, else the
 /// largest nominal value.
 fn nominals(machine: &Machine) -> Vec<f64> {
@@ -223,20 +247,13 @@ fn nominals(machine: &Machine) -> Vec<f64> {
     let exprs = &program.model().exprs;
     let is_parameter =
         |variable: dae::VarId| matches!(program.schedule.roles[variable], Role::Constant | Role::Parameter);
-    let threshold = |side: dae::ExprId| match exprs.node(side) {
-        dae::Node::Real(value) => value.abs(),
-        dae::Node::Var(variable) if is_parameter(variable) => machine.value(variable).abs(),
-        _ => 0.0,
-    };
     let nominal = |root: &compile::Root| {
         let relation = &program.layout.relations[root.relation];
         if relation.class < compile::Class::Continuous {
             return 0.0;
         }
-        if let RelationKind::Compare { left, right, .. } = relation.kind
-            && let given = threshold(left).max(threshold(right))
-            && given > 0.0
-        {
+        let given = threshold(program, &machine.memory, relation.kind);
+        if given > 0.0 {
             return given;
         }
         let variables = exprs.dependencies(&[relation.residue]).variables;
@@ -251,8 +268,17 @@ impl Behind {
     /// How far rounding reaches in the residue: where it is no linear function of unknowns, as far as it changes with them.
     fn band(&self, widths: &[f64], memory: &Memory, program: &Program, signals: &mut Signals) -> f64 {
         let width = MARGIN * self.systems.iter().map(|&system| widths[system]).fold(0.0, f64::max);
-        signals.spread(self.function, program, memory, width).unwrap_or(width)
+        let width = signals.spread(self.function, program, memory, width).unwrap_or(width);
+        width.min(widest(program, memory, self.relation))
     }
+}
+
+/// The widest band of a comparison. Who compares with a small number says that it means something, however large the unknowns are
+/// that the rest is computed from.
+pub fn widest(program: &Program, memory: &Memory, relation: compile::RelationId) -> f64 {
+    const PART: f64 = 1e-3;
+    let given = threshold(program, memory, program.layout.relations[relation].kind);
+    if given > 0.0 { PART * given } else { f64::INFINITY }
 }
 
 /// Follows the residues of comparisons back to the systems that they are computed from; a list of these, too.

@@ -3,7 +3,11 @@
 //! The velocity of a brake that holds is zero but for rounding errors, and the torque at which it begins to slide is reached but
 //! for those of a large system of equations. Each change of sign would be an event that leaves everything as it was, and the
 //! next one follows at once. After a few of them the relation keeps its state in a band that is wider than the residue went,
-//! until an event of it has an effect. Events with an effect, such as those of a ball that comes to rest, are never given a band.
+//! until an event of it has an effect. Events with an effect, such as those of a ball that comes to rest, are given no such band.
+//!
+//! A residue that only drifts is another matter: the level of a tank whose outlet has just closed moves by the rounding errors of
+//! a flow that is zero. Where it would not get anywhere in the whole run, its crossings have no cause, whatever their effect is, and
+//! the relation keeps its state in a band as wide as that drift.
 
 use std::sync::Arc;
 
@@ -23,6 +27,8 @@ const PART_OF_TOLERANCE: f64 = 0.1;
 const PATIENCE: u32 = 3;
 /// The band, relative to how far the residue went.
 const WIDTH: f64 = 4.0;
+/// A residue that would go no further than this in the whole run, relative to the largest that it ever had, drifts.
+const DRIFT: f64 = 1e-9;
 /// Derivatives are the same if they lead to the same states after an interval, relative to the tolerance.
 const SAME: f64 = 1e-3;
 
@@ -33,6 +39,8 @@ pub struct IdleCrossings {
     before: Option<Before>,
     /// By crossing function: how many idle ones there were in a row.
     counts: Vec<u32>,
+    /// When the states of relations were frozen last.
+    frozen_at: Option<f64>,
 }
 
 #[derive(Clone)]
@@ -48,6 +56,9 @@ struct Before {
 pub struct Horizon {
     pub interval: f64,
     pub tolerance: f64,
+    /// The present time, and how long the whole run takes.
+    pub time: f64,
+    pub span: f64,
 }
 
 impl IdleCrossings {
@@ -70,6 +81,10 @@ impl IdleCrossings {
         crossings: &[Crossing],
         horizon: Horizon,
     ) {
+        if let Some(frozen_at) = self.frozen_at.replace(horizon.time) {
+            let since = horizon.time - frozen_at;
+            crossings.iter().for_each(|crossing| note_drift(bands, roots, crossing.function, since, horizon));
+        }
         let Some(before) = self.before.take() else { return };
         let is_idle = before.agrees(machine, names, horizon);
         let faint = faint(horizon.tolerance);
@@ -91,6 +106,16 @@ impl IdleCrossings {
             Some(_) => {}
             None => bands.set_idle(function, 0.0),
         }
+    }
+}
+
+/// Gives a relation whose residue drifted to this crossing its band, and takes it back where the residue moves.
+fn note_drift(bands: &mut Bands, roots: &RootFinder, function: usize, since: f64, horizon: Horizon) {
+    let (largest, excursion) = roots.sizes(function);
+    if excursion > faint(horizon.tolerance) * largest {
+        bands.set_drift(function, 0.0);
+    } else if excursion > 0.0 && since > 0.0 && excursion / since * horizon.span <= DRIFT * largest {
+        bands.set_drift(function, (WIDTH * excursion).max(excursion / since * horizon.span));
     }
 }
 

@@ -208,7 +208,8 @@ impl Behind {
         let residue = residues[self.function];
         let size = |&system: &SystemId| systems::largest(program, &program.systems[system], memory);
         let band = memory.values[program.layout.relations[self.relation].band() as usize].abs();
-        let noise = band.max(LAST_DIGITS * self.systems.iter().map(size).fold(0.0, f64::max));
+        let rounding = LAST_DIGITS * self.systems.iter().map(size).fold(0.0, f64::max);
+        let noise = band.max(rounding).min(bands::widest(program, memory, self.relation));
         let (system, place) = (*self.systems.first()?, Place::Behind(self.function));
         let found = AtZero { system, place, relation: self.relation, residue, noise, side: 0.0 };
         (residue.abs() <= noise).then_some(found)

@@ -782,7 +782,12 @@ impl Simulation {
         self.runtime.machine.refresh()?;
         self.runtime.machine.evaluate_outputs()?;
         self.clockwork.forget();
-        let horizon = Horizon { interval: self.options.interval, tolerance: self.options.tolerance };
+        let horizon = Horizon {
+            interval: self.options.interval,
+            tolerance: self.options.tolerance,
+            time: self.runtime.machine.memory.time(),
+            span: (self.options.stop_time - self.options.start_time).abs(),
+        };
         let ModeRuntime { machine, roots, bands, signals, idle, names, .. } = &mut *self.runtime;
         machine.branches.begin(&machine.memory, &machine.systems);
         idle.end(machine, names, bands, roots, &self.crossings, horizon);
