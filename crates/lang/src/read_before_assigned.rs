@@ -50,11 +50,15 @@ impl<'f> Search<'f> {
         for statement in statements {
             statement.for_each_expression(&mut |expr| self.reads(expr));
             match &statement.kind {
-                StatementKind::For { iterator, body, .. } => {
+                StatementKind::For { iterator, range, body } => {
                     self.assigned.insert(*iterator);
-                    self.turn(body);
+                    match self.is_given(range) {
+                        true => self.turn(body),
+                        false => self.assigned.extend(assigned_in(body)),
+                    }
                 }
-                StatementKind::While { body, .. } => self.turn(body),
+                StatementKind::While { body, .. } if self.loops.is_empty() => self.turn(body),
+                StatementKind::While { body, .. } => self.assigned.extend(assigned_in(body)),
                 // Which branch is taken is not known: none is believed to read, all are believed to assign. Behind a way
                 // out nothing need be reached.
                 StatementKind::If { branches, otherwise } => {
@@ -68,6 +72,19 @@ impl<'f> Search<'f> {
                 _ => self.assigned.extend(targets(statement).map(|target| target.local)),
             }
         }
+    }
+
+    /// Whether the arguments of the function decide how often a loop turns: others count, and begin with no turn.
+    fn is_given(&self, range: &Expr) -> bool {
+        let (mut stack, mut given) = (vec![range], true);
+        while let Some(expr) = stack.pop() {
+            match expr {
+                Expr::Local(local) => given &= self.function.inputs.contains(local),
+                Expr::Whole(ArrayFunction::Size | ArrayFunction::Ndims, _) => {}
+                _ => expr.for_each_operand(&mut |operand| stack.push(operand)),
+            }
+        }
+        given
     }
 
     fn turn(&mut self, body: &'f [Statement]) {
