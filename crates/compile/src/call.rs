@@ -64,9 +64,8 @@ pub fn evaluate_tangent(
     let function = functions.get(site.function).ok_or("a function is called that does not exist")?;
     let (point, direction) = arguments.split_at(arguments.len() / 2);
     let Some((tangent, taken)) = tangent else {
-        let mut value = |moved: &[f64], side: &mut [f64]| {
-            evaluate(functions, site, strings, surroundings.again(), moved, side)
-        };
+        let mut value =
+            |moved: &[f64], side: &mut [f64]| evaluate(functions, site, strings, surroundings.again(), moved, side);
         return difference(&mut value, point, direction, results);
     };
     let mut values = inputs(functions, function, &site.inputs, point, strings)?;

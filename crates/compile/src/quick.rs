@@ -70,7 +70,8 @@ impl Compiled for SharedQuick {
             if *calls < OFTEN {
                 return None;
             }
-            *version = make(functions, id, arguments).map_or(Version::Interpreted, |ready| Version::Ready(ready.into()));
+            *version =
+                make(functions, id, arguments).map_or(Version::Interpreted, |ready| Version::Ready(ready.into()));
         }
         match version {
             Version::Ready(ready) => ready.call(arguments),

@@ -117,6 +117,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_too_large_is_infinite_and_a_pole_is_nothing() {
+        assert_eq!(overflow(Builtin::Exp, 1000.0), Some(f64::INFINITY));
+        assert_eq!(overflow(Builtin::Sinh, -1000.0), Some(f64::NEG_INFINITY));
+        assert_eq!((overflow(Builtin::Exp, 1.0), overflow(Builtin::Log, 0.0)), (None, None));
+        assert_eq!(power_overflow(1e-310, -1.0), Some(f64::INFINITY));
+        assert_eq!((power_overflow(0.0, -1.0), power_overflow(-2.0, 0.5)), (None, None));
+    }
+
+    #[test]
     fn quotients_follow_the_tables_of_the_specification() {
         assert_eq!(integer_quotient(Builtin::Div, -7, 3), Some(-2));
         assert_eq!(integer_quotient(Builtin::Rem, -7, 3), Some(-1));

@@ -79,8 +79,7 @@ fn grow(statement: &mut Statement, array: LocalId) {
     let whole = || Expr::Local(array);
     let size = Expr::Whole(ArrayFunction::Size, vec![whole(), Expr::Integer(1)]);
     let behind = Expr::Arithmetic(ArithmeticOp::Add, Box::new(size), Box::new(Expr::Integer(1)));
-    let longer =
-        Expr::Whole(ArrayFunction::Cat, vec![Expr::Integer(1), whole(), Expr::Array(vec![value.clone()])]);
+    let longer = Expr::Whole(ArrayFunction::Cat, vec![Expr::Integer(1), whole(), Expr::Array(vec![value.clone()])]);
     let added = Statement {
         kind: StatementKind::Assign(Target { local: array, steps: Vec::new() }, longer),
         span: statement.span,

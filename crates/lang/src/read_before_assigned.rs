@@ -6,9 +6,7 @@
 //! stays an error.
 
 use base::Diagnostic;
-use dae::function::{
-    ArrayFunction, Body, Expr, Function, LocalId, Statement, StatementKind, Type, for_each_statement,
-};
+use dae::function::{ArrayFunction, Body, Expr, Function, LocalId, Statement, StatementKind, Type, for_each_statement};
 use rustc_hash::FxHashSet;
 
 use crate::unassigned_members::targets;
