@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dae::evaluate::{Evaluator, Externals, FailureKind};
+use dae::evaluate::{Compiled, Evaluator, Externals, FailureKind};
 use dae::expr::Shape;
 use dae::function::{Function, Type};
 use dae::tangent::contains_reals;
@@ -16,18 +16,34 @@ use crate::strings::Strings;
 /// A statement takes as long here as so many operations of code in loops.
 const WORK_PER_STEP: u64 = 200;
 
+/// What a call may use and how long it may take.
+pub struct Surroundings<'a> {
+    pub externals: &'a mut dyn Externals,
+    /// Functions as code.
+    pub quick: Option<&'a mut dyn Compiled>,
+    /// The work that was done (`code::MOST_WORK`).
+    pub impatience: &'a mut f64,
+}
+
+impl Surroundings<'_> {
+    fn again(&mut self) -> Surroundings<'_> {
+        let quick = self.quick.as_mut().map(|quick| &mut **quick as &mut dyn Compiled);
+        Surroundings { externals: &mut *self.externals, quick, impatience: &mut *self.impatience }
+    }
+}
+
 /// Evaluates one call site: `arguments` and `results` are its scalars.
 pub fn evaluate(
     functions: &Functions,
     site: &CallSite,
     strings: &mut Strings,
-    externals: &mut dyn Externals,
-    (arguments, impatience): (&[f64], &mut f64),
+    surroundings: Surroundings<'_>,
+    arguments: &[f64],
     results: &mut [f64],
 ) -> Result<(), String> {
     let function = functions.get(site.function).ok_or("a function is called that does not exist")?;
     let values = inputs(functions, function, &site.inputs, arguments, strings)?;
-    let outputs = call(functions, site.function, values, externals, impatience)?;
+    let outputs = call(functions, site.function, values, surroundings)?;
     outputs.iter().try_for_each(check_integers)?;
     let mut out = results.iter_mut();
     outputs.iter().for_each(|value| scalars(value, strings, &mut out));
@@ -41,16 +57,15 @@ pub fn evaluate_tangent(
     site: &CallSite,
     tangent: Option<(FunctionId, &[usize])>,
     strings: &mut Strings,
-    externals: &mut dyn Externals,
-    (arguments, impatience): (&[f64], &mut f64),
+    mut surroundings: Surroundings<'_>,
+    arguments: &[f64],
     results: &mut [f64],
 ) -> Result<(), String> {
     let function = functions.get(site.function).ok_or("a function is called that does not exist")?;
     let (point, direction) = arguments.split_at(arguments.len() / 2);
     let Some((tangent, taken)) = tangent else {
-        let mut value = |moved: &[f64], side: &mut [f64]| {
-            evaluate(functions, site, strings, externals, (moved, &mut *impatience), side)
-        };
+        let mut value =
+            |moved: &[f64], side: &mut [f64]| evaluate(functions, site, strings, surroundings.again(), moved, side);
         return difference(&mut value, point, direction, results);
     };
     let mut values = inputs(functions, function, &site.inputs, point, strings)?;
@@ -62,7 +77,7 @@ pub fn evaluate_tangent(
             values.push(derivative);
         }
     }
-    let mut outputs = call(functions, tangent, values, externals, impatience)?.into_iter();
+    let mut outputs = call(functions, tangent, values, surroundings)?.into_iter();
     let mut out = results.iter_mut();
     for (&local, shape) in function.outputs.iter().zip(&site.outputs) {
         if contains_reals(&function.locals[local].ty) {
@@ -103,11 +118,10 @@ fn call(
     functions: &Functions,
     function: FunctionId,
     values: Vec<Value>,
-    externals: &mut dyn Externals,
-    impatience: &mut f64,
+    Surroundings { externals, quick, impatience }: Surroundings<'_>,
 ) -> Result<Vec<Value>, String> {
     let objects = externals.mark_objects();
-    let mut evaluator = Evaluator::new(functions, externals);
+    let mut evaluator = Evaluator::with_code(functions, externals, quick.map(|quick| &mut *quick as &mut dyn Compiled));
     evaluator.steps_left = (MOST_WORK as f64 - *impatience) as u64 / WORK_PER_STEP;
     let outcome = evaluator.call(function, values).map_err(|error| {
         if error.kind == FailureKind::Limit {

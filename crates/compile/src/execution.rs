@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::layout::{CHECK, Class, LIVE, Relation, RelationKind};
 use crate::memory::{History, Memory};
 use crate::program::{Program, SectionStep, Side, SystemId, bounds};
+use crate::quick::SharedQuick;
 use crate::runtime::Runtime;
 use crate::signals::{Driven, Signals};
 
@@ -44,6 +45,7 @@ impl Program {
             native: Arc::new(Mutex::new(Native::for_model(&self.schedule.model))),
             size: 0.0,
             call_failure: None,
+            quick: SharedQuick::default(),
             scratch: Vec::new(),
         };
         let constants = self.regions.constants as usize;

@@ -74,6 +74,7 @@ mod mode_programs;
 mod probe;
 mod profile;
 mod program;
+mod quick;
 #[cfg(test)]
 mod random;
 mod remembering;

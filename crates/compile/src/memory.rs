@@ -8,6 +8,7 @@ use native::Native;
 use crate::layout::{AHEAD, INITIAL, LAMBDA, LIVE, Layout, TERMINAL, TIME};
 use crate::math::truth;
 use crate::profile::Profile;
+use crate::quick::SharedQuick;
 use crate::signals::Driven;
 use crate::smooth::{Gap, POINTS, Point, Size, gap_error, smooth, smooth_before};
 use crate::strings::Strings;
@@ -34,6 +35,8 @@ pub struct Memory {
     pub size: f64,
     /// The message of the last function call that failed; its results are NaN.
     pub(crate) call_failure: Option<String>,
+    /// Functions that the interpreter calls as code.
+    pub(crate) quick: SharedQuick,
     /// Space for one system, kept so that derivatives take none.
     pub(crate) scratch: Vec<f64>,
 }

@@ -1,15 +1,16 @@
 //! What running code asks of its surroundings: function calls and delays.
 
 use base::Id;
-use dae::evaluate::Externals;
+use dae::evaluate::{Compiled, Externals};
 
-use crate::call;
+use crate::call::{self, Surroundings};
 use crate::code::{ChunkId, NativeCall, Source};
 use crate::interpret::{self, Host};
 use crate::layout::IMPATIENCE;
 use crate::lower::CallEntry;
 use crate::memory::{History, Memory, SharedNative};
 use crate::program::Program;
+use crate::quick::SharedQuick;
 use crate::strings::Strings;
 
 pub struct Runtime<'a> {
@@ -19,6 +20,7 @@ pub struct Runtime<'a> {
     pub delays: &'a [History],
     pub native: &'a SharedNative,
     pub failure: &'a mut Option<String>,
+    pub quick: &'a mut SharedQuick,
     /// Of the numbers, for machine code.
     pub length: usize,
     /// Calls go to the evaluator, which knows why a function fails.
@@ -28,8 +30,9 @@ pub struct Runtime<'a> {
 impl<'a> Runtime<'a> {
     /// Splits memory into the numbers, which code works on, and the rest.
     pub fn new(program: &'a Program, calls: &'a [CallEntry], memory: &'a mut Memory) -> (&'a mut Vec<f64>, Self) {
-        let Memory { values, strings, delays, native, call_failure, .. } = memory;
-        (values, Runtime { program, calls, strings, delays, native, failure: call_failure, length: 0, diagnose: false })
+        let Memory { values, strings, delays, native, call_failure, quick, .. } = memory;
+        let (failure, length, diagnose) = (call_failure, 0, false);
+        (values, Runtime { program, calls, strings, delays, native, failure, quick, length, diagnose })
     }
 }
 
@@ -120,6 +123,8 @@ impl Host for Runtime<'_> {
         let mut out = vec![f64::NAN; wanted];
         let mut impatience = values[IMPATIENCE as usize];
         let externals: &mut dyn Externals = &mut *externals;
+        let quick = (!self.diagnose).then_some(&mut *self.quick as &mut dyn Compiled);
+        let surroundings = Surroundings { externals, quick, impatience: &mut impatience };
         let outcome = if entry.tangent {
             let given = &values[arguments..arguments + 2 * given];
             call::evaluate_tangent(
@@ -127,13 +132,13 @@ impl Host for Runtime<'_> {
                 site,
                 entry.tangent_function.as_ref().map(|(function, taken)| (*function, &taken[..])),
                 self.strings,
-                externals,
-                (given, &mut impatience),
+                surroundings,
+                given,
                 &mut out,
             )
         } else {
             let given = &values[arguments..arguments + given];
-            call::evaluate(&model.functions, site, self.strings, externals, (given, &mut impatience), &mut out)
+            call::evaluate(&model.functions, site, self.strings, surroundings, given, &mut out)
         };
         values[IMPATIENCE as usize] = impatience;
         if let Err(message) = outcome {

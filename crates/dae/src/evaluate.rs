@@ -7,7 +7,7 @@ use base::Span;
 
 use crate::execute::{Domain, Executor};
 pub use crate::execute::{EvalError, FailureKind, Result};
-use crate::function::{External, Functions};
+use crate::function::{External, FunctionId, Functions};
 use crate::known::Outcome;
 use crate::value::{Never, Value};
 
@@ -45,6 +45,12 @@ pub trait OutsideFunctions: Send + Sync {
     ) -> Result<Option<Value>, String>;
 }
 
+/// Functions that are run as code where the interpreter calls them.
+pub trait Compiled {
+    /// The outputs of a call; `None` where the interpreter is to execute it.
+    fn call(&mut self, functions: &Functions, id: FunctionId, arguments: &[Value]) -> Option<Vec<Value>>;
+}
+
 /// No outside functions at all.
 pub struct NoExternals;
 
@@ -57,6 +63,7 @@ impl Externals for NoExternals {
 /// Everything is known.
 pub struct Constants<'a> {
     externals: &'a mut dyn Externals,
+    compiled: Option<&'a mut dyn Compiled>,
     /// Assertions at level warning that failed.
     pub warnings: Vec<(String, Option<Span>)>,
 }
@@ -64,7 +71,7 @@ pub struct Constants<'a> {
 impl<'a> Constants<'a> {
     /// All functions in other languages are called there.
     pub fn new(externals: &'a mut dyn Externals) -> Self {
-        Self { externals, warnings: Vec::new() }
+        Self { externals, compiled: None, warnings: Vec::new() }
     }
 }
 
@@ -80,6 +87,10 @@ impl Domain for Constants<'_> {
         Ok(())
     }
 
+    fn call(&mut self, functions: &Functions, id: FunctionId, arguments: &[Value]) -> Outcome<Option<Vec<Value>>> {
+        Ok(self.compiled.as_mut().and_then(|compiled| compiled.call(functions, id, arguments)))
+    }
+
     fn external(&mut self, external: &External, arguments: &mut [Value]) -> Outcome<Option<Value>> {
         self.externals.call(external, arguments)
     }
@@ -92,6 +103,15 @@ impl<'a> Evaluator<'a> {
     /// Runs functions on values.
     pub fn new(functions: &'a Functions, externals: &'a mut dyn Externals) -> Self {
         Executor::over(functions, Constants::new(externals))
+    }
+
+    /// The same, where functions that are called may be code.
+    pub fn with_code(
+        functions: &'a Functions,
+        externals: &'a mut dyn Externals,
+        compiled: Option<&'a mut dyn Compiled>,
+    ) -> Self {
+        Executor::over(functions, Constants { compiled, ..Constants::new(externals) })
     }
 }
 

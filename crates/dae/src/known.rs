@@ -124,7 +124,9 @@ fn real_arithmetic(op: ArithmeticOp, x: f64, y: f64) -> Outcome<f64> {
         ArithmeticOp::Mul => Ok(x * y),
         ArithmeticOp::Div if y == 0.0 => Err(format!("division by zero: {}/{y}", Decimal(x))),
         ArithmeticOp::Div => Ok(x / y),
-        ArithmeticOp::Pow => scalar::power(x, y).ok_or_else(|| format!("{}^{} is not defined", Decimal(x), Decimal(y))),
+        ArithmeticOp::Pow => scalar::power(x, y)
+            .or_else(|| scalar::power_overflow(x, y))
+            .ok_or_else(|| format!("{}^{} is not defined", Decimal(x), Decimal(y))),
     }
 }
 
@@ -167,6 +169,7 @@ fn unary<U: Clone>(op: Builtin, x: &Value<U>) -> Outcome<Value<U>> {
         _ => {
             let argument = real_of(x)?;
             scalar::unary(op, argument)
+                .or_else(|| scalar::overflow(op, argument))
                 .map(Value::Real)
                 .ok_or_else(|| format!("{}({}) is not defined", function_name(op), Decimal(argument)))
         }

@@ -60,6 +60,19 @@ pub fn binary(op: Builtin, x: f64, y: f64) -> Option<f64> {
     finite(op.elementary()?.binary(x, y)?)
 }
 
+/// What a function goes on with where a number is too large: infinity, as compiled code does and as products do, since what is
+/// made of it may be finite again (`1/exp(x)`). A pole is no such place.
+pub fn overflow(op: Builtin, x: f64) -> Option<f64> {
+    let grows = matches!(op, Builtin::Exp | Builtin::Sinh | Builtin::Cosh);
+    (grows && x.is_finite()).then(|| op.elementary()?.unary(x))?.filter(|value| value.is_infinite())
+}
+
+/// The same of a power.
+pub fn power_overflow(base: f64, exponent: f64) -> Option<f64> {
+    let is_regular = base.is_finite() && base != 0.0 && exponent.is_finite();
+    is_regular.then(|| base.powf(exponent)).filter(|value| value.is_infinite())
+}
+
 /// Any function of up to three numbers; NaN where it has no value.
 pub fn builtin(op: Builtin, [x, y, z]: [f64; 3]) -> f64 {
     let value = match op {
@@ -102,6 +115,15 @@ pub fn integer_quotient(op: Builtin, x: i64, y: i64) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_too_large_is_infinite_and_a_pole_is_nothing() {
+        assert_eq!(overflow(Builtin::Exp, 1000.0), Some(f64::INFINITY));
+        assert_eq!(overflow(Builtin::Sinh, -1000.0), Some(f64::NEG_INFINITY));
+        assert_eq!((overflow(Builtin::Exp, 1.0), overflow(Builtin::Log, 0.0)), (None, None));
+        assert_eq!(power_overflow(1e-310, -1.0), Some(f64::INFINITY));
+        assert_eq!((power_overflow(0.0, -1.0), power_overflow(-2.0, 0.5)), (None, None));
+    }
 
     #[test]
     fn quotients_follow_the_tables_of_the_specification() {

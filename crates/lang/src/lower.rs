@@ -122,9 +122,10 @@ impl Elaborator {
             inverses: Vec::new(),
             span,
         };
-        for warning in crate::unassigned_members::complete(&mut function) {
-            self.report(warning);
-        }
+        let mut warnings = crate::unassigned_members::complete(&mut function);
+        warnings.extend(crate::growing_arrays::complete(&mut function));
+        warnings.extend(crate::read_before_assigned::complete(&mut function));
+        warnings.into_iter().for_each(|warning| self.report(warning));
         if typed.signature.kind == SignatureKind::Function {
             function.derivatives = self.derivative_annotations(typed);
             function.inverses = self.inverse_annotations(typed);

@@ -145,7 +145,8 @@ impl<'f> Uses<'f> {
     }
 }
 
-fn targets(statement: &Statement) -> impl Iterator<Item = &Target> {
+/// What a statement itself assigns.
+pub(crate) fn targets(statement: &Statement) -> impl Iterator<Item = &Target> {
     let (one, several): (Option<&Target>, &[Option<Target>]) = match &statement.kind {
         StatementKind::Assign(target, _) => (Some(target), &[]),
         StatementKind::AssignSeveral(targets, _) => (None, targets),

@@ -605,3 +605,52 @@ fn many_texts_as_arguments() {
     // Σ (x + 100·k·x + k) over k = 1 … 20, at x = 2.
     assert_near(complete(&text, 1.0, 1e-6).end("y"), 20.0 * 2.0 + 100.0 * 210.0 * 2.0 + 210.0, 1e-9);
 }
+
+/// A function that calls itself is interpreted; what it calls in its innermost turns is code after a while. Both give the same, and
+/// numbers that are too large on the way are infinite in both.
+#[test]
+fn what_a_recursion_calls_often_is_the_same_as_code() {
+    let text = "model M
+        function half
+          input Curve f;
+          input Real a;
+          input Real b;
+          input Integer depth;
+          output Real area;
+        protected
+          Real middle = (a + b)/2;
+        algorithm
+          if depth == 0 then
+            area := (b - a)*f(middle);
+          else
+            area := half(f, a, middle, depth - 1) + half(f, middle, b, depth - 1);
+          end if;
+        end half;
+        partial function Curve
+          input Real x;
+          output Real y;
+        end Curve;
+        function parabola
+          extends Curve;
+          input Real k;
+          input Boolean guarded;
+        algorithm
+          y := if guarded then k/exp(1000*(1 + x)) else k*x^2;
+        end parabola;
+        function area
+          input Real k;
+          input Boolean guarded;
+          output Real y;
+        algorithm
+          y := half(function parabola(k = k, guarded = guarded), 0, 1, 8);
+        end area;
+        Real y = area(time, false);
+        Real z = area(time, true);
+      end M;";
+    let run = complete(text, 1.0, 1e-6);
+    // The rule of the middle misses the integral of a parabola by h²/12.
+    let expected = 1.0 / 3.0 - 1.0 / (12.0 * 256.0 * 256.0);
+    assert_near(run.end("y"), expected, 1e-14);
+    assert_near(run.at("y", 0.5), expected / 2.0, 1e-14);
+    assert_eq!(run.end("z"), 0.0);
+}

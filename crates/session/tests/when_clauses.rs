@@ -429,6 +429,56 @@ fn equal_signals_may_begin_with_different_left_limits() {
     assert_eq!(run.end("n"), 1.0, "{}", run.log);
 }
 
+/// A signal that is held from the start has the value of its initial equation as its left limit; a block that is connected to it
+/// says its own.
+#[test]
+fn a_left_limit_beside_a_value_that_is_held() {
+    for before in [false, true] {
+        for declared in
+            ["input Boolean u(start = before, fixed = true);", "input Boolean u; initial equation pre(u) = before;"]
+        {
+            let text = format!(
+                "package P
+                  block Rising
+                    parameter Boolean before = false;
+                    {declared}
+                    output Boolean y = edge(u);
+                  end Rising;
+                  block Pulse
+                    output Boolean y;
+                  initial algorithm
+                    y := true;
+                  equation
+                    when sample(0.5, 1) then
+                      y = false;
+                    elsewhen sample(1, 1) then
+                      y = true;
+                    end when;
+                  end Pulse;
+                  model M
+                    Pulse pulse;
+                    Rising rising(before = {before});
+                    Boolean rose(start = false, fixed = true);
+                    Integer n(start = 0, fixed = true);
+                  equation
+                    rising.u = pulse.y;
+                    when initial() then
+                      rose = rising.y;
+                    end when;
+                    when rising.y then
+                      n = pre(n) + 1;
+                    end when;
+                  end M;
+                end P;"
+            );
+            // At the start it rises where the block says that it was false.
+            let run = complete(&text, 2.2, 1e-6);
+            assert_eq!(run.end("rose"), f64::from(!before), "{}", run.log);
+            assert_eq!(run.end("n"), 2.0, "{}", run.log);
+        }
+    }
+}
+
 /// At the instant at which a relation on time becomes true it is so inside of when clauses too: `time` counts as just behind.
 #[test]
 fn relations_on_time_hold_in_the_clauses_that_they_activate() {

@@ -72,6 +72,27 @@ fn tell_differing(work: &mut Work, groups: &mut Groups) -> Vec<Diagnostic> {
     problems
 }
 
+/// Variables that initial equations give a value to and that hold it, since no when clause assigns them at the start: their left
+/// limits are that value, and not what is said about the left limit of a variable that is equal to them.
+fn begun_by_equations(work: &mut Work) -> Vec<VarId> {
+    let held = initial::held(work);
+    let exprs = &work.model.exprs;
+    let sides = work.model.initial_equations.iter().flat_map(|equation| [equation.left, equation.right]);
+    sides.filter_map(|side| alone(exprs, side)).filter(|variable| held.contains_key(variable)).collect()
+}
+
+/// The variable that an expression is, or is the negation of.
+fn alone(exprs: &Exprs, expr: ExprId) -> Option<VarId> {
+    match exprs.node(expr) {
+        Node::Var(variable) => Some(variable),
+        Node::Not(inner) | Node::Neg(inner) => match exprs.node(inner) {
+            Node::Var(variable) => Some(variable),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// Takes unknowns out of an equation that are in it only for the eye.
 fn cancel(work: &mut Work, eq: EqId) {
     let Equation { left, right, role, .. } = &work.model.equations[eq];
@@ -130,7 +151,7 @@ enum LeftLimit {
         negated: bool,
         value: ExprId,
     },
-    /// By an initial equation.
+    /// By an initial equation, for the left limit or for a value that no when clause assigns at the start.
     Equation,
 }
 
@@ -202,6 +223,9 @@ impl Groups {
                 self.left_limit[variable.index()] = LeftLimit::Equation;
                 self.needs_left_limit[variable.index()] = work.is_discrete(variable);
             }
+        }
+        for variable in begun_by_equations(work) {
+            self.left_limit[variable.index()] = LeftLimit::Equation;
         }
         let mut memo = Memo::default();
         for index in 0..work.active.len() {

@@ -310,7 +310,7 @@ fn condition(work: &mut Work, variable: VarId, value: ExprId, kind: OriginKind) 
 
 /// How equations read at initialisation.
 struct InitialForm {
-    /// Variables that an inactive when clause assigns, and the equation of which is left `v = pre(v)`: `pre(v)` is `v`.
+    /// Their `pre(v)` is `v`.
     held: FxHashMap<VarId, EqId>,
     /// What stands for the `pre` values of other discrete variables.
     left_limits: FxHashMap<VarId, ExprId>,
@@ -321,19 +321,7 @@ struct InitialForm {
 
 impl InitialForm {
     fn new(work: &mut Work) -> Self {
-        let mut held = FxHashMap::default();
-        let mut memo = Memo::default();
-        for index in 0..work.active.len() {
-            let eq = work.active[index];
-            let Equation { left, right, .. } = work.model.equations[eq];
-            if let Node::Var(variable) = work.model.exprs.node(left)
-                && work.is_discrete(variable)
-                && let pre = work.model.exprs.pre(variable)
-                && at_start(&mut work.model.exprs, right, &mut memo) == pre
-            {
-                held.insert(variable, eq);
-            }
-        }
+        let held = held(work);
         Self { held, left_limits: FxHashMap::default(), unknown_limits: Vec::new(), memo: Memo::default() }
     }
 
@@ -393,6 +381,24 @@ impl InitialForm {
         });
         (new[0], new[1])
     }
+}
+
+/// Variables that an inactive when clause assigns, with the equation of which is left `v = pre(v)` at initialisation.
+pub fn held(work: &mut Work) -> FxHashMap<VarId, EqId> {
+    let mut held = FxHashMap::default();
+    let mut memo = Memo::default();
+    for index in 0..work.active.len() {
+        let eq = work.active[index];
+        let Equation { left, right, .. } = work.model.equations[eq];
+        if let Node::Var(variable) = work.model.exprs.node(left)
+            && work.is_discrete(variable)
+            && let pre = work.model.exprs.pre(variable)
+            && at_start(&mut work.model.exprs, right, &mut memo) == pre
+        {
+            held.insert(variable, eq);
+        }
+    }
+    held
 }
 
 /// How an expression reads at initialisation, but for left limits.

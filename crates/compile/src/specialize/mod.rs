@@ -173,6 +173,17 @@ impl<'a> Specializer<'a> {
         Some(sources)
     }
 
+    /// Code for a function that is called with its arguments alone: where those go that are open, the results, and where NaN is
+    /// left if it fails.
+    pub fn alone(
+        &mut self,
+        id: FunctionId,
+        arguments: Vec<Scalars>,
+    ) -> Option<(ChunkId, Vec<Address>, Vec<Scalars>, Option<Address>)> {
+        let made = self.instance(id, arguments)?;
+        Some((made.chunk, made.inputs.clone(), made.outputs.clone(), made.doubt))
+    }
+
     fn instance(&mut self, id: FunctionId, arguments: Vec<Scalars>) -> Option<Rc<Instance>> {
         let general = self.versions.get(&id).is_some_and(|&versions| versions >= MAX_VERSIONS);
         let mut key = Vec::new();

@@ -582,7 +582,14 @@ impl<'e> Expander<'e> {
         match usize::try_from(size) {
             Ok(size) if size <= crate::flat::MOST_ELEMENTS => Ok(size),
             Ok(size) => Err(self.wrong_sizes(expr.span, arrays::too_large(&[size]))),
-            _ => Err(self.wrong_sizes(expr.span, format!("{size} is no size"))),
+            // In functions, too, a negative size is an empty array.
+            _ => {
+                let diagnostic = Diagnostic::breach("negative-size", format!("{size} is no size"))
+                    .at(expr.span, "counts as zero")
+                    .specification("10.6");
+                self.elaborator.report(diagnostic);
+                Ok(0)
+            }
         }
     }
 
