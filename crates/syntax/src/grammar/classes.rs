@@ -85,7 +85,7 @@ fn outside_of_class(p: &mut Parser) {
 }
 
 fn stray_semicolon(p: &mut Parser) {
-    let diagnostic = Diagnostic::error("stray-semicolon", "there is nothing before this `;`")
+    let diagnostic = Diagnostic::breach("stray-semicolon", "there is nothing before this `;`")
         .at(p.current_span(), "")
         .hint("remove it");
     p.report(diagnostic);
@@ -297,6 +297,8 @@ fn partial_derivative(p: &mut Parser) {
 
 /// What stands between the name of a class and its `end`.
 fn composition(p: &mut Parser) {
+    // The section that an annotation of the class ended.
+    let mut interrupted = None;
     loop {
         let start = p.position();
         match p.current() {
@@ -304,14 +306,26 @@ fn composition(p: &mut Parser) {
             EndKw if matches!(p.nth(1), IfKw | ForKw | WhenKw | WhileKw) => stray_end(p),
             EndKw => return,
             PublicKw | ProtectedKw => p.bump(),
-            EquationKw => equation_section(p),
-            AlgorithmKw => algorithm_section(p),
+            EquationKw => {
+                equation_section(p);
+                interrupted = p.at(AnnotationKw).then_some(EquationSection);
+            }
+            AlgorithmKw => {
+                algorithm_section(p);
+                interrupted = p.at(AnnotationKw).then_some(AlgorithmSection);
+            }
             InitialKw if p.nth(1) == EquationKw => equation_section(p),
             InitialKw if p.nth(1) == AlgorithmKw => algorithm_section(p),
             ExternalKw => external(p),
             AnnotationKw => {
                 annotation(p);
                 p.finish_item("the annotation");
+                if let Some(section) = interrupted.take()
+                    && looks_like_equation(p)
+                {
+                    continued_section(p, section);
+                    interrupted = p.at(AnnotationKw).then_some(section);
+                }
             }
             Semicolon => stray_semicolon(p),
             Ident if misspelled_section(p) => {}
@@ -369,6 +383,23 @@ fn misspelled_section(p: &mut Parser) -> bool {
         _ => p.bump(),
     }
     true
+}
+
+/// A section goes on behind an annotation of the class, as in texts before Modelica 3: there an annotation was an item of the
+/// section. The section is closed before it, so that the annotation is that of the class.
+fn continued_section(p: &mut Parser, section: SyntaxKind) {
+    let diagnostic =
+        Diagnostic::breach("annotation-in-section", "the annotation of the class stands inside of a section")
+            .at(p.current_span(), "the section goes on here")
+            .hint("move the annotation to the end of the class")
+            .specification("4.5");
+    p.report(diagnostic);
+    let mark = p.open();
+    match section {
+        AlgorithmSection => statement_items(p),
+        _ => equation_items(p),
+    }
+    p.close(mark, section);
 }
 
 /// An equation where declarations stand: as if `equation` had been written.
