@@ -61,3 +61,16 @@ pub fn uses(class: &ast::ClassDef) -> Vec<(Name, Arc<str>, Span)> {
         })
         .collect()
 }
+
+/// `annotation(uses(Library))`: libraries of which any version will do.
+pub fn uses_without_version(class: &ast::ClassDef) -> Vec<(Name, Span)> {
+    let Some(annotation) = &class.annotation else { return Vec::new() };
+    let uses = elements(annotation).filter(|(name, ..)| *name == "uses");
+    let libraries = uses.filter_map(|(_, modification, _)| modification.arguments.as_deref());
+    let named = libraries.flat_map(|libraries| &libraries.arguments).filter_map(|argument| match argument {
+        ast::Argument::Element(element) => element.path.first(),
+        _ => None,
+    });
+    let with_version: Vec<Name> = self::uses(class).into_iter().map(|(name, ..)| name).collect();
+    named.filter(|name| !with_version.contains(&name.name)).map(|name| (name.name, name.span)).collect()
+}

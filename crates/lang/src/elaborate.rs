@@ -139,6 +139,8 @@ pub struct Connected {
     pub roots: FxHashSet<(CompId, Indices)>,
     /// Parameters and constants of connected connectors, which must be equal.
     pub equal_parameters: Vec<(VarId, VarId, base::Span)>,
+    /// External objects that connections and equations make equal.
+    pub equal_objects: Vec<(VarId, VarId, base::Span)>,
     /// Nodes whose branch leads to a root first.
     pub rooted: FxHashSet<(CompId, Indices)>,
     /// The Boolean variables that say whether a block is the active state of its state machine.

@@ -301,6 +301,10 @@ impl Elaborator {
     fn push_collected(&mut self, collected: Collected, path: PathId, initial: bool) {
         let model = &mut self.flat.model;
         for Pair { left, right, role, span, .. } in collected.equations {
+            if let Some((one, other)) = crate::shared_objects::pair(model, left, right) {
+                self.connected.equal_objects.push((one, other, span));
+                continue;
+            }
             let origin = Origin { component: path, span: Some(span), kind: OriginKind::Written };
             let equation = Equation { left, right, role, origin };
             if initial {

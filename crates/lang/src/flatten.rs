@@ -173,6 +173,7 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     variables::check_cycles(elaborator);
     variables::check_constants(elaborator);
     expand_sections(elaborator, top, &parts, &paths);
+    crate::shared_objects::hand_over(elaborator);
     keep_lost_checks(elaborator);
     state_machines::translate(elaborator, &parts, &paths);
     variables::check_enumerations(elaborator);

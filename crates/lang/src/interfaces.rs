@@ -223,16 +223,11 @@ pub(crate) fn count(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
-/// What a class lacks to be used in place of another (6.4): the name of the first element and why.
-pub fn missing_for(instances: &mut Instances, class: ClassId, wanted: ClassId) -> Option<String> {
-    lacks(instances, class, wanted, DEEPEST_COMPARISON).map(|lack| lack.why)
-}
-
 /// Why a class cannot be used in place of another.
-struct Lack {
-    why: String,
+pub struct Lack {
+    pub why: String,
     /// An element is absent; all others fit.
-    is_absent: bool,
+    pub is_absent: bool,
 }
 
 impl Lack {
@@ -397,22 +392,22 @@ pub(crate) fn same_builtin(instances: &Instances, own: Option<Builtin>, wanted: 
 }
 
 /// Why the component that an outer one stands for does not fit it (5.4): what to say about the two.
-pub fn inner_lacks(instances: &mut Instances, inner: CompId, outer: CompId) -> Outcome<Option<String>> {
+pub fn inner_lacks(instances: &mut Instances, inner: CompId, outer: CompId) -> Outcome<Option<Lack>> {
     let types = (instances.component_type(inner)?, instances.component_type(outer)?);
     Ok(match types {
         (ComponentType::Builtin { builtin: a, .. }, ComponentType::Builtin { builtin: b, .. }) => {
-            (!same_builtin(instances, Some(a), Some(b))).then(|| "they have different types".to_owned())
+            (!same_builtin(instances, Some(a), Some(b))).then(|| Lack::of("they have different types"))
         }
         (ComponentType::Builtin { .. }, _) | (_, ComponentType::Builtin { .. }) => {
-            Some("they have different types".to_owned())
+            Some(Lack::of("they have different types"))
         }
-        (ComponentType::Class(a), ComponentType::Class(b)) => missing_for(instances, a, b).map(|missing| {
-            format!(
-                "the inner one is of class `{}`, not `{}`: {missing}",
-                instances.class_name(a),
-                instances.class_name(b)
-            )
-        }),
+        (ComponentType::Class(a), ComponentType::Class(b)) => {
+            lacks(instances, a, b, DEEPEST_COMPARISON).map(|Lack { why, is_absent }| {
+                let names = (instances.class_name(a), instances.class_name(b));
+                let why = format!("the inner one is of class `{}`, not `{}`: {why}", names.0, names.1);
+                Lack { why, is_absent }
+            })
+        }
         _ => None,
     })
 }

@@ -40,6 +40,7 @@ mod repeated_equations;
 mod restrictions;
 mod right_limits;
 mod set_elements;
+mod shared_objects;
 mod spread;
 mod state_machines;
 mod substitute;

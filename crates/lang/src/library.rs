@@ -160,6 +160,7 @@ pub struct Libraries {
     search_path: Vec<PathBuf>,
     /// The versions that annotations `uses` ask for, each once. The first one decides which is loaded.
     used_versions: FxHashMap<Name, Vec<Used>>,
+    used_without_version: FxHashMap<Name, base::Span>,
     /// Names that are not found in the search path, so that its folders are not listed for them again.
     absent: FxHashSet<Name>,
     /// Of reading and parsing.
@@ -212,6 +213,7 @@ impl Libraries {
             by_address: FxHashMap::default(),
             search_path: Vec::new(),
             used_versions: FxHashMap::default(),
+            used_without_version: FxHashMap::default(),
             absent: FxHashSet::default(),
             diagnostics: Vec::new(),
             unsaved: Unsaved::default(),
@@ -322,6 +324,7 @@ impl Libraries {
         self.by_address.clear();
         self.search_path.clear();
         self.used_versions.clear();
+        self.used_without_version.clear();
         self.absent.clear();
         self.diagnostics.clear();
         self.generation += 1;
@@ -694,11 +697,23 @@ impl Libraries {
     }
 
     /// All places of a top-level class: the position of the search path, the name there, the file or folder.
-    fn places_of(&self, name: Name) -> Vec<(usize, String, PathBuf)> {
+    /// Some file systems do not tell capital letters from small ones. So where no name fits, one counts that differs in them
+    /// only, if its text holds the class.
+    fn places_of(&mut self, name: Name) -> Vec<(usize, String, PathBuf)> {
+        let exact = self.places_where(|class| class == name.as_str());
+        if !exact.is_empty() {
+            return exact;
+        }
+        let mut alike = self.places_where(|class| class.eq_ignore_ascii_case(name.as_str()));
+        alike.retain(|(.., path)| self.peek(path, name).is_some());
+        alike
+    }
+
+    fn places_where(&self, fits: impl Fn(&str) -> bool) -> Vec<(usize, String, PathBuf)> {
         let mut found = Vec::new();
         for (position, folder) in self.search_path.iter().enumerate() {
             for (entry, is_folder) in self.list(folder) {
-                if self.class_of_entry(&entry, is_folder) != Some(name.as_str()) {
+                if !self.class_of_entry(&entry, is_folder).is_some_and(&fits) {
                     continue;
                 }
                 let mut path = folder.join(&entry);
@@ -750,6 +765,11 @@ impl Libraries {
             (version.is_some() && version == used, version.is_none(), version.map(version_numbers))
         };
         rank(entry) > rank(known)
+    }
+
+    /// Where an annotation `uses` names the library.
+    pub(crate) fn use_of(&self, name: Name) -> Option<base::Span> {
+        self.first_used(name).map(|used| used.span).or_else(|| self.used_without_version.get(&name).copied())
     }
 
     fn first_used(&self, name: Name) -> Option<&Used> {
@@ -857,6 +877,9 @@ impl Libraries {
     fn parse(&mut self, path: &Path, text: Arc<str>) -> ast::StoredDefinition {
         let stored = self.stored(path, text);
         for class in &stored.classes {
+            for (library, span) in annotation::uses_without_version(class) {
+                self.used_without_version.entry(library).or_insert(span);
+            }
             for (library, version, span) in annotation::uses(class) {
                 self.note_use(library, Used { version, span });
             }

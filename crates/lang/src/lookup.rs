@@ -569,6 +569,14 @@ impl Instances {
     }
 
     fn unknown_name(&mut self, scope: ClassId, name: ast::Ident, what: &str) -> Box<Diagnostic> {
+        if let Some(used) = self.libraries.use_of(name.name) {
+            let message = format!("the library `{}` is missing", name.name);
+            let diagnostic = Diagnostic::error("unknown-library", message)
+                .at(name.span, "needed here")
+                .at(used, "said to be used here")
+                .hint("give the folder that holds it with --library, or in MODELICAPATH");
+            return Box::new(diagnostic);
+        }
         let mut diagnostic = Diagnostic::error("unknown-name", format!("there is no {what} `{}` in scope", name.name))
             .at(name.span, "not found")
             .specification("5.3");

@@ -90,8 +90,8 @@ impl Elaborator {
     fn lower_function(&mut self, typed: &Arc<TypedFunction>, span: Span) -> Outcome<Function> {
         let class = typed.signature.class;
         let mut lowering = Lowering { elaborator: self, class };
-        let mut locals = lowering.locals(&typed.locals)?;
         let inputs: Vec<LocalId> = typed.signature.inputs.iter().map(|input| input.local).collect();
+        let mut locals = lowering.locals(&typed.locals, &inputs)?;
         let mut outputs = typed.signature.output_locals.clone();
         let body = match &typed.body {
             TypedBody::Algorithm(statements) => Body::Algorithm(lowering.statements(statements)?),
@@ -265,7 +265,7 @@ impl Elaborator {
         span: Span,
     ) -> Outcome<FunctionId> {
         let mut lowering = Lowering { elaborator: self, class };
-        let locals = lowering.locals(locals)?;
+        let locals = lowering.locals(locals, inputs)?;
         let body = Body::Algorithm(lowering.statements(body)?);
         let function = Function {
             name,
@@ -289,9 +289,9 @@ struct Lowering<'e> {
 }
 
 impl Lowering<'_> {
-    fn locals(&mut self, locals: &Locals) -> Outcome<IdVec<LocalId, ir::Local>> {
+    fn locals(&mut self, locals: &Locals, inputs: &[LocalId]) -> Outcome<IdVec<LocalId, ir::Local>> {
         let mut made = IdVec::with_capacity(locals.len());
-        for Local { name, ty, sizes, default, span } in locals.values() {
+        for (id, Local { name, ty, sizes, default, span }) in locals.iter() {
             let mut lowered = Vec::with_capacity(sizes.len());
             for size in sizes {
                 lowered.push(match size {
@@ -303,6 +303,9 @@ impl Lowering<'_> {
                 lowered.push(None);
             }
             let default = match default {
+                // Every call gives its arguments, and where it leaves one out, the default as it is outside of the function: that
+                // may be a variable of the component in which the function is declared.
+                Some(default) if inputs.contains(&id) => self.expr(default).ok(),
                 Some(default) => Some(self.expr(default)?),
                 None => None,
             };

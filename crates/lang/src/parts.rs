@@ -186,20 +186,25 @@ fn check_outer(elaborator: &mut Elaborator, outer: CompId) -> Outcome<()> {
                 .specification("5.4"),
         ));
     }
-    if let Some(why) = interfaces::inner_lacks(&mut elaborator.instances, inner, outer)? {
-        return Err(inner_mismatch(elaborator, inner, outer, &why));
+    if let Some(lack) = interfaces::inner_lacks(&mut elaborator.instances, inner, outer)? {
+        let diagnostic = inner_mismatch(elaborator, inner, outer, &lack.why);
+        // What is absent matters only where it is used, and is then not found.
+        match lack.is_absent {
+            true => elaborator.instances.report(diagnostic),
+            false => return Err(Box::new(diagnostic.refused())),
+        }
     }
     let ranks = (elaborator.instances.dimensions(inner)?.len(), elaborator.instances.dimensions(outer)?.len());
     if ranks.0 != ranks.1 {
         let why = format!("the inner one has {}, the outer one {}", interfaces::count(ranks.0, "dimension"), ranks.1);
-        return Err(inner_mismatch(elaborator, inner, outer, &why));
+        return Err(Box::new(inner_mismatch(elaborator, inner, outer, &why).refused()));
     }
     if ranks.0 > 0 {
         let sizes = (elaborator.sizes(inner)?, elaborator.sizes(outer)?);
         if sizes.0 != sizes.1 {
             let (a, b) = (sizes_text(&sizes.0), sizes_text(&sizes.1));
             let why = format!("the inner one has the sizes {a}, the outer one {b}");
-            return Err(inner_mismatch(elaborator, inner, outer, &why));
+            return Err(Box::new(inner_mismatch(elaborator, inner, outer, &why).refused()));
         }
     }
     Ok(())
@@ -209,7 +214,7 @@ fn inner_mismatch(elaborator: &Elaborator, inner: CompId, outer: CompId, why: &s
     let instances = &elaborator.instances;
     let path = instances.path(outer);
     Box::new(
-        Diagnostic::error("inner-type", format!("the outer element `{path}` does not fit its inner one: {why}"))
+        Diagnostic::breach("inner-type", format!("the outer element `{path}` does not fit its inner one: {why}"))
             .at(instances.span(outer), "outer here")
             .at(instances.span(inner), "inner here")
             .hint("declare both with the same class and sizes")

@@ -368,9 +368,11 @@ fn check_component(instances: &mut Instances, class: &ast::ClassDef, component: 
     let is_record = matches!(class.kind, Record | OperatorRecord);
     let is_connector = matches!(class.kind, Connector | ExpandableConnector);
     if (is_record || is_connector) && component.prefixes.protected {
-        report(instances, class, span, "has a protected element", "make it public");
+        tolerate(instances, class, span, "has a protected element", "make it public");
     }
-    if (is_record || is_connector) && (component.prefixes.inner || component.prefixes.outer) {
+    if (is_record || is_connector) && component.prefixes.outer && !component.prefixes.inner {
+        tolerate(instances, class, span, "has an outer element", "declare it in the model that uses it");
+    } else if (is_record || is_connector) && component.prefixes.inner {
         report(instances, class, span, "has an inner or outer element", "declare it in the model that uses it");
     }
     let has_direction = prefixes.direction != ast::Direction::None || prefixes.flow != ast::Flow::None;
@@ -426,6 +428,13 @@ fn check_simple(instances: &mut Instances, part: ClassId, class: &ast::ClassDef,
 
 fn report(instances: &mut Instances, class: &ast::ClassDef, span: Span, what: &str, hint: &str) {
     instances.report(Box::new(restricted(class, span, what, hint)));
+}
+
+/// The same where what is meant is plain.
+fn tolerate(instances: &mut Instances, class: &ast::ClassDef, span: Span, what: &str, hint: &str) {
+    let text = format!("the {} `{}` {what}", class.kind, class.name.name);
+    let diagnostic = Diagnostic::breach("restricted-class", text).at(span, "not allowed here").hint(hint);
+    instances.report(Box::new(diagnostic.specification("4.7")));
 }
 
 fn restricted(class: &ast::ClassDef, span: Span, what: &str, hint: &str) -> Diagnostic {

@@ -439,8 +439,16 @@ fn report_unknown(elaborator: &mut Elaborator, component: CompId, name: Name, mo
         return;
     };
     let path = elaborator.instances.path(component);
-    let mut diagnostic =
-        Diagnostic::error("unknown-modifier", format!("`{path}` has no attribute `{name}`")).specification("7.2");
+    // A unit says nothing about the value, so that it is no loss to leave it out.
+    let is_plain = matches!(name.as_str(), "unit" | "displayUnit") && builtin != Builtin::Clock;
+    let message = match is_plain {
+        true => format!("`{path}` has no attribute `{name}`, which is left out"),
+        false => format!("`{path}` has no attribute `{name}`"),
+    };
+    let mut diagnostic = Diagnostic::breach("unknown-modifier", message).specification("7.2");
+    if !is_plain {
+        diagnostic = diagnostic.refused();
+    }
     if let Some(span) = modifier.span {
         diagnostic = diagnostic.at(span, "modified here");
     }

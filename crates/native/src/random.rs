@@ -26,6 +26,7 @@ pub fn call(native: &mut Native, arguments: &mut Arguments<'_>) -> Option<Answer
             None
         }),
         "impureRandom_xorshift1024star" => impure(native),
+        "convertRealToIntegers" => halves(arguments),
         "automaticGlobalSeed" => Ok(Some(Value::Integer(automatic_seed()))),
         _ => return None,
     })
@@ -98,6 +99,14 @@ fn impure(native: &mut Native) -> Answer {
     xorshift1024star(&mut native.random_state).map(|number| Some(Value::Real(number)))
 }
 
+/// The bits of a Real as two Integers, the lower half first.
+fn halves(arguments: &mut Arguments<'_>) -> Answer {
+    let mut state = vec![0; 2];
+    set_word(&mut state, 0, arguments.real(0)?.to_bits());
+    arguments.set_integers(1, state)?;
+    Ok(None)
+}
+
 /// From the time and the process.
 fn automatic_seed() -> i64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -132,6 +141,21 @@ mod tests {
         let mut state = initial(715_827_883, 67_867_967, 33);
         assert_eq!(xorshift1024star(&mut state).unwrap(), 0.018660680846204425);
         assert_eq!(xorshift1024star(&mut state).unwrap(), 0.18502447944342726);
+    }
+
+    /// 1.0 is 0x3FF0000000000000 and −2.5 is 0xC004000000000000 (IEEE 754); 0.1 has bits in both halves.
+    #[test]
+    fn a_real_number_has_two_halves() {
+        for (number, expected) in [
+            (1.0, [0, 0x3FF0_0000]),
+            (-2.5, [0, 0xC004_0000_u32 as i32 as i64]),
+            (0.1, [0x9999_999A_u32 as i32 as i64, 0x3FB9_9999]),
+        ] {
+            let values = &mut [Value::Real(number), Value::integers([0, 0])];
+            let symbol = "ModelicaRandom_convertRealToIntegers";
+            call(&mut Native::new(), &mut Arguments { symbol, values }).unwrap().unwrap();
+            assert_eq!(values[1], Value::integers(expected));
+        }
     }
 
     #[test]

@@ -142,6 +142,21 @@ impl<'t> Parser<'t> {
         Span::new(self.file, end, end)
     }
 
+    /// Whether a keyword stands in the same statement before here. The semicolons of a matrix end none.
+    pub fn is_behind(&self, kind: SyntaxKind) -> bool {
+        let mut brackets = 0usize;
+        for &before in self.kinds[..self.position].iter().rev() {
+            match before {
+                RightBracket => brackets += 1,
+                LeftBracket => brackets = brackets.saturating_sub(1),
+                Semicolon if brackets == 0 => return false,
+                _ if before == kind => return true,
+                _ => {}
+            }
+        }
+        false
+    }
+
     /// Whether token `position` is the first one of its line.
     pub fn line_break_before(&self, position: usize) -> bool {
         let Some(previous) = position.checked_sub(1) else { return true };

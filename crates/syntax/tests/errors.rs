@@ -939,7 +939,7 @@ within C;
                | ^^^^^^
                = see: Modelica specification, section 13.4.3
 
-            error[stray-semicolon]: there is nothing before this `;`
+            warning[stray-semicolon]: there is nothing before this `;`
               --> a.mo:6:1
                |
              6 | ;
@@ -1223,6 +1223,25 @@ end M;
                |
              4 |   Real größe = 3 § 4;
                |                  ^
+        "#]],
+    );
+}
+
+#[test]
+fn an_import_of_a_file_is_left_out() {
+    check(
+        r#"import "Other/Other.mo";
+package P
+end P;
+"#,
+        expect![[r#"
+            warning[import-of-file]: the file "Other/Other.mo" is not read here
+              --> a.mo:1:1
+               |
+             1 | import "Other/Other.mo";
+               | ^^^^^^ not part of the language
+               = help: remove it, and give the folder of the library with --library, or in MODELICAPATH
+               = see: Modelica specification, section 13.2
         "#]],
     );
 }

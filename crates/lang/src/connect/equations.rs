@@ -334,7 +334,14 @@ impl ConnectionEquationBuilder<'_> {
                 self.join_variables(a, side_a, b, side_b, connection);
                 Ok(())
             }
-            (ComponentType::Object(_), ComponentType::Object(_)) => Ok(()),
+            (ComponentType::Object(_), ComponentType::Object(_)) => {
+                let flat = &self.elaborator.flat;
+                if let (Some(left), Some(right)) = (flat.variable(a.0, &a.1), flat.variable(b.0, &b.1)) {
+                    let span = self.collected.connections[connection].span;
+                    self.elaborator.connected.equal_objects.push((left, right, span));
+                }
+                Ok(())
+            }
             _ => Err(self.incompatible(&a, &b, connection, "one is a connector with elements, the other is not")),
         }
     }

@@ -200,11 +200,29 @@ fn add_elements(elaborator: &mut Elaborator, connection: &Pending, largest: &Lar
         }
         let dimensions = match largest.get(&(connector, part.ident.name)) {
             Some(sizes) if !part.subscripts.is_empty() => sizes.clone(),
-            _ => new_dimensions(elaborator, connection, part, &found.sizes),
+            _ => {
+                let own = sizes_within(elaborator, connection, (to, position), &found.sizes);
+                new_dimensions(elaborator, connection, part, &own)
+            }
         };
         changed |= add_like(elaborator, connector, part.ident.name, source, dimensions);
     }
     changed
+}
+
+/// Of the sizes of a reference those that an element of one connector has: where the connectors that get the element are an
+/// array, the first sizes tell them apart.
+fn sizes_within(
+    elaborator: &mut Elaborator,
+    connection: &Pending,
+    (to, position): (&ast::ComponentRef, usize),
+    sizes: &[usize],
+) -> Vec<usize> {
+    let connectors = ast::ComponentRef { parts: to.parts[..position].to_vec(), ..to.clone() };
+    match resolve(elaborator, &connection.frame, &connection.iterators, &connectors) {
+        Ok(found) if sizes.starts_with(&found.sizes) => sizes[found.sizes.len()..].to_vec(),
+        _ => sizes.to_vec(),
+    }
 }
 
 /// The largest subscripts with which pending connections name an element that is to be added.

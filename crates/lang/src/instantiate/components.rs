@@ -230,7 +230,16 @@ impl Instances {
             return;
         }
         let message = format!("`{}` is modified twice, by itself and by the value of its record", self.path(id));
-        let mut diagnostic = Diagnostic::error("duplicate-modifier", message).at(own.span, "its own value");
+        let whole_value = self.components[whole].modifier.binding.as_ref().and_then(|binding| binding.expr.as_ref());
+        let element: String = path.iter().rev().map(|name| format!(".{name}")).collect();
+        // `r.x = s.x, r = s` says the same thing twice.
+        let is_same = whole_value.zip(own.expr.as_ref()).is_some_and(|(whole, own)| {
+            matches!(whole.kind, ast::ExprKind::Ref(_)) && own.to_string() == format!("{whole}{element}")
+        });
+        let mut diagnostic = Diagnostic::breach("duplicate-modifier", message).at(own.span, "its own value");
+        if !is_same {
+            diagnostic = diagnostic.refused();
+        }
         if let Some(span) = value {
             diagnostic = diagnostic.at(span, "the value of the record as a whole");
         }

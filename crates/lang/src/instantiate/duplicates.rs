@@ -53,7 +53,8 @@ impl Instances {
         if is_same_text && is_same_prefix && is_same {
             return;
         }
-        let is_replaced = self.are_redeclared_alike(own, class, &modifier);
+        let is_replaced = self.are_redeclared_alike(own, class, &modifier)
+            || (is_same_prefix && self.are_types_of_one_kind(own, class));
         let is_open = known.node == MemberNode::Unknown && agree(&known.modifier, &modifier);
         if !(is_same_text || is_replaced) || !(is_same || is_open) {
             return self.report_different(first, Some(class.name.span));
@@ -130,9 +131,25 @@ impl Instances {
                     true => self.components[id].modifier.span,
                     false => Some(self.span(id)),
                 };
-                self.report_different(place(one), place(other));
+                let (first, second) = (place(one), place(other));
+                match self.differ_in_attributes(one, other) {
+                    // The one of the class itself is meant to replace the other, as if `redeclare` stood before it.
+                    true => self.report(Box::new(different(first, second))),
+                    false => self.report_different(first, second),
+                }
             }
         }
+    }
+
+    /// Whether only what is said about the attributes of two components is different, not about their values.
+    fn differ_in_attributes(&mut self, one: CompId, other: CompId) -> bool {
+        let plain = |modifier: &Modifier| Arc::new(without_attributes(modifier));
+        let kept = (self.components[one].modifier.clone(), self.components[other].modifier.clone());
+        self.components[one].modifier = plain(&kept.0);
+        self.components[other].modifier = plain(&kept.1);
+        let is_same = self.is_same_component(one, other);
+        (self.components[one].modifier, self.components[other].modifier) = kept;
+        is_same
     }
 
     fn report_different(&mut self, first: Option<base::Span>, second: Option<base::Span>) {
@@ -156,6 +173,16 @@ impl Instances {
             (None, Some(other)) => known.declaration.as_ref().is_some_and(|declared| is_like(other, declared)),
             (None, None) => false,
         }
+    }
+
+    /// Whether a type is declared again in the class itself: that is meant to replace the inherited one, as if `redeclare` stood
+    /// before it.
+    fn are_types_of_one_kind(&self, own: ClassMemberId, class: &ast::ClassDef) -> bool {
+        let is_short_type = |class: &ast::ClassDef| {
+            class.kind == ast::ClassKind::Type && matches!(class.body, ast::ClassBody::Short { .. })
+        };
+        let declared = self.members[own].declaration.as_ref();
+        is_short_type(class) && declared.is_some_and(|declared| is_short_type(declared))
     }
 
     /// The words of a class; of a short one only what it stands for.
@@ -232,6 +259,23 @@ fn different(first: Option<base::Span>, second: Option<base::Span>) -> Diagnosti
         diagnostic = diagnostic.at(span, "declared here");
     }
     diagnostic.hint("rename one of them, or use `redeclare`").specification("7.1")
+}
+
+/// What a modifier says about other things than attributes that guide a computation but do not change what is computed.
+fn without_attributes(modifier: &Modifier) -> Modifier {
+    let mut plain = modifier.clone();
+    // The start of what is fixed is its value.
+    if modifier.children.iter().any(|(name, _)| *name == "fixed") {
+        return plain;
+    }
+    plain.children.retain(|(name, child)| {
+        let is_attribute = matches!(name.as_str(), "start" | "nominal" | "min" | "max" | "displayUnit" | "stateSelect");
+        !is_attribute || child.redeclare.is_some()
+    });
+    for (_, child) in &mut plain.children {
+        *child = Arc::new(stacker::maybe_grow(64 * 1024, 1024 * 1024, || without_attributes(child)));
+    }
+    plain
 }
 
 /// Whether two modifiers do not contradict each other: what both say is the same.

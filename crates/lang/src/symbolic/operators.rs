@@ -52,8 +52,7 @@ impl Expander<'_> {
                 return Ok(Symbolic::Scalar(self.exprs().string(&name)));
             }
             Operator::Cardinality => {
-                let (component, indices) = self.one_element(&arguments[0])?;
-                let count = self.elaborator.connected.cardinality.get(&(component, indices)).copied().unwrap_or(0);
+                let count = self.cardinality(&arguments[0])?;
                 return Ok(Symbolic::Scalar(self.exprs().int(count)));
             }
             Operator::IsRoot | Operator::Rooted => {
@@ -196,6 +195,25 @@ impl Expander<'_> {
         let value = self.expand(expr);
         self.assigned = assigned;
         value
+    }
+
+    /// How many connections a connector has. An array, for which the language has no answer, has the number that all of its
+    /// elements have.
+    fn cardinality(&mut self, expr: &Expr) -> Outcome<i64> {
+        let (component, sizes, all) = self.elements_of(expr)?;
+        let counts = &self.elaborator.connected.cardinality;
+        let mut counts = all.into_iter().map(|indices| counts.get(&(component, indices)).copied().unwrap_or(0));
+        let count = counts.next().unwrap_or(0);
+        if counts.any(|other| other != count) {
+            return Err(self.wrong_sizes(expr.span, "the elements of this array have different numbers of connections"));
+        }
+        if !sizes.is_empty() {
+            let diagnostic = Diagnostic::breach("cardinality-of-array", "`cardinality` takes a single connector")
+                .at(expr.span, "an array, of which all elements have as many connections")
+                .specification("3.7.4.3");
+            self.elaborator.instances.report(Box::new(diagnostic));
+        }
+        Ok(count)
     }
 
     fn one_element(&mut self, expr: &Expr) -> Outcome<(CompId, Indices)> {

@@ -2,7 +2,7 @@
 
 use base::Diagnostic;
 
-use super::elements::{constraining_clause, element, starts_element, type_prefixes};
+use super::elements::{at_constraint, constraining_clause, element, starts_element, type_prefixes};
 use super::equations::{equation_items, looks_like_equation, misplaced_equations, statement_items};
 use super::expressions::{component_reference, expression_list, subscripts, type_specifier};
 use super::modifications::{annotation, class_modification, description, description_string};
@@ -47,6 +47,8 @@ pub(crate) fn stored_definition(p: &mut Parser) {
                 .specification("13.4.3");
             p.report(diagnostic);
             within(p);
+        } else if p.at(ImportKw) && p.nth(1) == String {
+            import_of_file(p);
         } else {
             outside_of_class(p);
         }
@@ -58,6 +60,21 @@ pub(crate) fn stored_definition(p: &mut Parser) {
 
 fn starts_kind(kind: SyntaxKind) -> bool {
     kind.starts_class() && kind != EncapsulatedKw
+}
+
+/// `import "file";` before the classes: old tools read the file then. Here a library is read from its folder when it is used.
+fn import_of_file(p: &mut Parser) {
+    let diagnostic =
+        Diagnostic::breach("import-of-file", format!("the file {} is not read here", p.text_at(p.position() + 1)))
+            .at(p.current_span(), "not part of the language")
+            .hint("remove it, and give the folder of the library with --library, or in MODELICAPATH")
+            .specification("13.2");
+    p.report(diagnostic);
+    let mark = p.open();
+    p.bump();
+    p.bump();
+    p.eat(Semicolon);
+    p.close(mark, Skipped);
 }
 
 /// Something at the top of a file that is no class.
@@ -85,7 +102,7 @@ fn outside_of_class(p: &mut Parser) {
 }
 
 fn stray_semicolon(p: &mut Parser) {
-    let diagnostic = Diagnostic::error("stray-semicolon", "there is nothing before this `;`")
+    let diagnostic = Diagnostic::breach("stray-semicolon", "there is nothing before this `;`")
         .at(p.current_span(), "")
         .hint("remove it");
     p.report(diagnostic);
@@ -149,7 +166,7 @@ fn class_specifier(p: &mut Parser, mark: Mark) -> ClassForm {
             long_class(p, name);
         }
     }
-    if p.at(ConstrainedbyKw) {
+    if at_constraint(p) {
         constraining_clause(p);
         description(p);
     }
@@ -297,6 +314,8 @@ fn partial_derivative(p: &mut Parser) {
 
 /// What stands between the name of a class and its `end`.
 fn composition(p: &mut Parser) {
+    // An annotation of the class ended an equation section.
+    let mut is_interrupted = false;
     loop {
         let start = p.position();
         match p.current() {
@@ -304,7 +323,10 @@ fn composition(p: &mut Parser) {
             EndKw if matches!(p.nth(1), IfKw | ForKw | WhenKw | WhileKw) => stray_end(p),
             EndKw => return,
             PublicKw | ProtectedKw => p.bump(),
-            EquationKw => equation_section(p),
+            EquationKw => {
+                equation_section(p);
+                is_interrupted = p.at(AnnotationKw);
+            }
             AlgorithmKw => algorithm_section(p),
             InitialKw if p.nth(1) == EquationKw => equation_section(p),
             InitialKw if p.nth(1) == AlgorithmKw => algorithm_section(p),
@@ -312,6 +334,10 @@ fn composition(p: &mut Parser) {
             AnnotationKw => {
                 annotation(p);
                 p.finish_item("the annotation");
+                if is_interrupted && looks_like_equation(p) {
+                    continued_section(p);
+                }
+                is_interrupted &= p.at(AnnotationKw);
             }
             Semicolon => stray_semicolon(p),
             Ident if misspelled_section(p) => {}
@@ -369,6 +395,21 @@ fn misspelled_section(p: &mut Parser) -> bool {
         _ => p.bump(),
     }
     true
+}
+
+/// An equation section goes on behind an annotation of the class, as in texts before Modelica 3: there an annotation was an item of
+/// the section. The section is closed before it, so that the annotation is that of the class. Equations have no order, so two
+/// sections mean what one does; of algorithms that is not true.
+fn continued_section(p: &mut Parser) {
+    let diagnostic =
+        Diagnostic::breach("annotation-in-section", "the annotation of the class stands between equations")
+            .at(p.current_span(), "the section goes on here")
+            .hint("move the annotation to the end of the class")
+            .specification("4.5");
+    p.report(diagnostic);
+    let mark = p.open();
+    equation_items(p);
+    p.close(mark, EquationSection);
 }
 
 /// An equation where declarations stand: as if `equation` had been written.

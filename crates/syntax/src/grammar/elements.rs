@@ -175,8 +175,20 @@ fn extends_clause(p: &mut Parser) {
     p.close(mark, ExtendsClause);
 }
 
-/// `constrainedby T(…)`.
+/// Whether a constraint of what is replaceable follows. Modelica 2 writes it with `extends`.
+pub(super) fn at_constraint(p: &Parser) -> bool {
+    p.at(ConstrainedbyKw) || (p.at(ExtendsKw) && p.is_behind(ReplaceableKw))
+}
+
+/// `constrainedby T(…)`, or `extends T(…)` as in Modelica 2.
 pub(super) fn constraining_clause(p: &mut Parser) {
+    if p.at(ExtendsKw) {
+        let diagnostic = Diagnostic::breach("old-constraint", "a constraint is written with `constrainedby`")
+            .at(p.current_span(), "this is the form of Modelica 2")
+            .hint("write `constrainedby`")
+            .specification("7.3.2");
+        p.report(diagnostic);
+    }
     let mark = p.open();
     p.bump();
     type_specifier(p, "the name of a class");
@@ -219,7 +231,7 @@ pub(super) fn component_clause(p: &mut Parser, mark: Mark) {
     while p.eat(Comma) {
         declaration(p);
     }
-    if p.at(ConstrainedbyKw) {
+    if at_constraint(p) {
         constraining_clause(p);
         description(p);
     }

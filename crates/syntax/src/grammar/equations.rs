@@ -57,7 +57,7 @@ fn items(p: &mut Parser, section: Section, top: bool) {
             AnnotationKw if top => return,
             EndKw => stray_end(p),
             Semicolon => {
-                let diagnostic = Diagnostic::error("stray-semicolon", "there is nothing before this `;`")
+                let diagnostic = Diagnostic::breach("stray-semicolon", "there is nothing before this `;`")
                     .at(p.current_span(), "")
                     .hint("remove it");
                 p.report(diagnostic);

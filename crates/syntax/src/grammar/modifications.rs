@@ -3,7 +3,9 @@
 use base::Diagnostic;
 
 use super::classes::{ClassForm, class_definition};
-use super::elements::{component_clause, constraining_clause, declaration_tail, element_prefixes, type_prefixes};
+use super::elements::{
+    at_constraint, component_clause, constraining_clause, declaration_tail, element_prefixes, type_prefixes,
+};
 use super::equations::connect_arguments;
 use super::expressions::{expression, type_specifier};
 use crate::kind::SyntaxKind::*;
@@ -109,7 +111,7 @@ fn redeclaration(p: &mut Parser) {
         declaration_tail(p);
     }
     p.close(declaration, Declaration);
-    if p.at(ConstrainedbyKw) {
+    if at_constraint(p) {
         constraining_clause(p);
         description(p);
     }
@@ -132,11 +134,34 @@ fn element_modification(p: &mut Parser) {
     let mark = p.open();
     element_prefixes(p, &[EachKw, FinalKw]);
     type_specifier(p, "the name of an element to modify");
+    if p.at(LeftBracket) {
+        whole_subscripts(p);
+    }
     if matches!(p.current(), LeftParen | Equals | Assign) {
         modification(p);
     }
     description_string(p);
     p.close(mark, ElementModification);
+}
+
+/// `x[:, :] = …`: the dimensions of the element repeated from its declaration. Nothing is chosen by them.
+fn whole_subscripts(p: &mut Parser) {
+    let mut ahead = 1;
+    while matches!(p.nth(ahead), Colon | Comma) {
+        ahead += 1;
+    }
+    if ahead == 1 || p.nth(ahead) != RightBracket {
+        return;
+    }
+    let diagnostic =
+        Diagnostic::breach("modifier-dimensions", "a modifier names the whole element, without dimensions")
+            .at(p.current_span(), "")
+            .hint("remove the brackets")
+            .specification("7.2");
+    p.report(diagnostic);
+    let mark = p.open();
+    (0..=ahead).for_each(|_| p.bump());
+    p.close(mark, Skipped);
 }
 
 /// `"…" + "…"`.
