@@ -11,6 +11,7 @@ mod run;
 mod settings;
 mod simulation;
 mod sources;
+mod design;
 
 use pyo3::prelude::*;
 
@@ -22,6 +23,9 @@ fn _gyrator(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<run::Run>()?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<simulation::Snapshot>()?;
+    module.add_function(wrap_pyfunction!(design::levels, module)?)?;
+    module.add_function(wrap_pyfunction!(design::sample, module)?)?;
+    module.add_function(wrap_pyfunction!(design::sobol_indices, module)?)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     Ok(())
 }

@@ -322,6 +322,16 @@ impl Program {
         }
     }
 
+    /// What finished runs of the program took so far: many short ones are worth machine code, too.
+    pub fn time_spent(&self) -> std::time::Duration {
+        self.machine.spent()
+    }
+
+    /// A run took so long.
+    pub fn add_time_spent(&self, time: std::time::Duration) {
+        self.machine.add_spent(time);
+    }
+
     fn compile_later(&self, input: jit::Input) {
         let machine = self.machine.clone();
         // Without a thread the interpreter does all the work.
