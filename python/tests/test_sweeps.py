@@ -123,33 +123,43 @@ def test_pictures(decay, tmp_path):
     pyplot.close("all")
 
 
-def test_a_journal_goes_on_after_a_kill(decay, tmp_path):
+OSCILLATOR = """model Oscillator
+  parameter Real w = 10;
+  Real x(start = 1, fixed = true), v(start = 0, fixed = true);
+equation
+  der(x) = v;
+  der(v) = -w^2*x;
+end Oscillator;
+"""
+
+
+def test_a_journal_goes_on_after_a_kill(tmp_path):
     import subprocess
     import sys
 
     path = tmp_path / "sweep.journal"
     program = tmp_path / "sweep.py"
     program.write_text(
-        "import gyrator, sys\nfrom conftest import DECAY\n"
-        f"found = gyrator.sweep(gyrator.loads(DECAY), {{'k': (1, 3, 400)}}, keep=['y'], threads=1, journal={str(path)!r}, intervals=20000)\n"
-        "print(repr(found.last('y').tolist()))\n"
+        "import gyrator\nfrom test_sweeps import OSCILLATOR\n"
+        f"gyrator.sweep(gyrator.loads(OSCILLATOR), {{'w': (9, 11, 200)}}, threads=1, journal={str(path)!r}, stop=200, intervals=5)\n"
     )
-    call = [sys.executable, str(program)]
     environment = {**os.environ, "PYTHONPATH": os.path.dirname(__file__)}
-    first = subprocess.Popen(call, env=environment, stdout=subprocess.DEVNULL)
-    while not (path.exists() and path.stat().st_size > 100_000):
+    first = subprocess.Popen([sys.executable, str(program)], env=environment)
+    while not (path.exists() and path.stat().st_size > 1000):
         assert first.poll() is None, "too fast to be killed"
-        time.sleep(0.005)
+        time.sleep(0.002)
     first.kill()
     first.wait()
+    # As if the kill had come within a record.
+    os.truncate(path, path.stat().st_size - 7)
     there = path.stat().st_size
+    model, vary, settings = gyrator.loads(OSCILLATOR), {"w": (9, 11, 200)}, {"stop": 200, "intervals": 5}
     done = []
-    again = gyrator.sweep(decay, {"k": (1, 3, 400)}, keep=["y"], journal=path, intervals=20000, threads=1,
-                          callback=lambda count, _: done.append(count))  # fmt: skip
-    assert done[0] > 1 and path.stat().st_size > there
-    assert np.array_equal(again.last("y"), gyrator.sweep(decay, {"k": (1, 3, 400)}, keep=["y"], intervals=20000).last("y"))
+    again = gyrator.sweep(model, vary, journal=path, callback=lambda count, _: done.append(count), **settings)
+    assert 1 < done[0] and done[-1] == 200 and path.stat().st_size > there
+    assert np.array_equal(again.last("x"), gyrator.sweep(model, vary, **settings).last("x"))
     with pytest.raises(gyrator.CallError, match="another sweep"):
-        gyrator.sweep(decay, {"k": (1, 4, 400)}, keep=["y"], journal=path, intervals=20000)
+        gyrator.sweep(model, {"w": (9, 12, 200)}, journal=path, **settings)
 
 
 def test_dask_goes_on_without_a_worker():

@@ -129,6 +129,11 @@ impl Machine {
         hot.filter(|(_, entry)| !entry.is_ordered.swap(true, Ordering::Relaxed)).map(|(chunk, _)| chunk).collect()
     }
 
+    /// A chunk counts as ordered from now on; false where it was before.
+    pub fn order(&self, chunk: ChunkId) -> bool {
+        !self.entries[chunk].is_ordered.swap(true, Ordering::Relaxed)
+    }
+
     /// Runs a chunk if its code is ready.
     pub fn run(&self, chunk: ChunkId, values: &mut [f64], runtime: &mut Runtime<'_>) -> bool {
         let Some(entry) = self.entries.get(chunk) else { return false };

@@ -221,7 +221,7 @@ class Model:
 
     def _by_name(self) -> dict[str, Variable]:
         if self._variables is None:
-            self._variables = {row[0]: Variable(*row[:6], tuple(row[6])) for row in self._native.variables}
+            self._variables = {row[0]: Variable(*row[:6], tuple(row[6]), row[7]) for row in self._native.variables}
         return self._variables
 
     def _texts(self) -> dict[str, Parameter]:
@@ -229,7 +229,7 @@ class Model:
         if self._known_texts is None:
             rows = self._native.texts
             self._known_texts = {
-                name: Parameter(name, "", description, "String", "parameter", False, (), value)
+                name: Parameter(name, "", description, "String", "parameter", False, (), "", value)
                 for name, value, description in rows
             }
         return self._known_texts
@@ -286,11 +286,11 @@ class Model:
         ...   parameter Boolean on = true;
         ...   parameter Real p[2] = {1, 2};
         ...   parameter String label = "a";
-        ...   Real y = if not on then 0 elseif kind == Kind.square then p[2]^2 else p[2];
+        ...   Real y = if not on then 1 elseif kind == Kind.square then p[2]^2 else p[2];
         ... end M;
         ... ''')
         >>> model.simulate(kind="square", p=[0, 3], label="b").last("y"), model.simulate(on=False).last("y")
-        (9.0, 0.0)
+        (9.0, 1.0)
         >>> model.parameters["kind"].value, model.parameters["kind"].literals
         ('linear', ('linear', 'square'))
         """

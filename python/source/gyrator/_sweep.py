@@ -50,8 +50,8 @@ class Normal:
 def log(low: float, high: float, count: int | None = None) -> Range:
     """Numbers that are even on a logarithmic scale.
 
-    >>> variants({"C": log(1, 100, 3)})
-    [{'C': 1.0}, {'C': 10.0}, {'C': 100.0}]
+    >>> [round(variant["C"], 9) for variant in variants({"C": log(1, 100, 3)})]
+    [1.0, 10.0, 100.0]
     """
     return Range(low, high, count, log=True)
 
@@ -450,8 +450,9 @@ def _run_group(
     count = threads if threads is not None else os.cpu_count() or 1
     values = [list(row.values()) for row in rows]
     found: list[Any] = base._native.sweep(ready, names, values, wanted, count, callback)
+    title, shown = base.name, base.outputs
     return [
-        _translated(base, row, ready, wanted, run) if isinstance(run, GyratorError) else base._result(run)
+        _translated(base, row, ready, wanted, run) if isinstance(run, GyratorError) else Result(run, title, shown)
         for row, run in zip(rows, found)
     ]
 

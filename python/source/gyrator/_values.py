@@ -44,6 +44,8 @@ class Variable:
     tunable: bool
     #: The literals of an enumeration, in their order.
     literals: tuple[str, ...] = ()
+    #: The name of the enumeration.
+    enumeration: str = ""
 
 
 def plain(value: Any) -> Any:
@@ -126,7 +128,7 @@ def expression(known: Variable | None, value: Any) -> str:
         if as_number is None:
             return str(value)
         typed = value_of(known, as_number)
-        return typed if isinstance(typed, str) else expression(None, typed)
+        return f"{known.enumeration}.{typed}" if isinstance(typed, str) else expression(None, typed)
     if isinstance(value, str):
         return value
     if isinstance(value, bool):

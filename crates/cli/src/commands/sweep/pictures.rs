@@ -222,7 +222,8 @@ fn tornado(arguments: &Sweep, plan: &Plan, table: &Table) -> Result<Figure, Stri
         true => values.first().copied().filter(|base| base.is_finite()).ok_or("the model as it is failed")?,
         false => effects::mean(values.iter().copied()).ok_or(format!("`{quantity}` has no value in any variant"))?,
     };
-    let bar = |(k, varied): (usize, &'_ Varied)| {
+    let bar = |k: usize| {
+        let varied = &plan.varied[k];
         // Samples of a list have its values.
         let are_spread = arguments.samples.is_some() && !matches!(varied.factor, Factor::List(_));
         let ends = match is_one_at_a_time {
@@ -232,7 +233,7 @@ fn tornado(arguments: &Sweep, plan: &Plan, table: &Table) -> Result<Figure, Stri
         let (low, high) = effects::ends(&ends)?;
         Some(Bar { varied, low, high })
     };
-    let mut bars: Vec<Bar> = plan.varied.iter().enumerate().filter_map(bar).collect();
+    let mut bars: Vec<Bar> = (0..plan.varied.len()).filter_map(bar).collect();
     let swing = |bar: &Bar| bar.high.1.max(base) - bar.low.1.min(base);
     // From bottom to top.
     bars.sort_by(|a, b| swing(a).total_cmp(&swing(b)));
