@@ -5,13 +5,13 @@
 //! (`source/gyrator`).
 
 mod attention;
+mod design;
 mod failure;
 mod model;
 mod run;
 mod settings;
 mod simulation;
 mod sources;
-mod design;
 
 use pyo3::prelude::*;
 

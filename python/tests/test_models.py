@@ -100,13 +100,14 @@ def test_going_on_from_a_result(decay):
 
 def test_messages_are_those_of_the_command_line(tmp_path):
     path = tmp_path / "wrong.mo"
-    path.write_text("model Wrong\n  Real x = yy;\nend Wrong;\n")
+    path.write_text("model Wrong\n  Real x = yy;\n  Real z = uu;\nend Wrong;\n")
     with pytest.raises(gyrator.ModelError) as caught:
         gyrator.load(path)
     said = caught.value.diagnostics[0]
     assert (said.line, said.path) == (2, str(path))
     assert said.code in str(caught.value) and "`yy`" in str(caught.value)
     assert "wrong.mo:2:" in gyrator.check(path)
+    assert gyrator.check(path).rstrip("\n") == str(caught.value) and "\n\n" not in str(caught.value)
 
 
 def test_a_failing_run_keeps_what_it_came_to():

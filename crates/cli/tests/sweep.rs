@@ -357,7 +357,10 @@ fn tornados_of_grids_and_samples() {
     for samples in [[].as_slice(), &["--samples", "40"]] {
         ok(&folder, &[&["sweep", "decay.mo"], vary.as_slice(), samples, picture.as_slice()].concat());
         let drawn = folder.read("t.svg");
-        assert!(drawn.contains("on average") && drawn.contains("doubled = true") && drawn.contains("C = 0.1"), "{drawn}");
+        assert!(
+            drawn.contains("on average") && drawn.contains("doubled = true") && drawn.contains("C = 0.1"),
+            "{drawn}"
+        );
     }
     // exp(-1/(R C)) on average over both, once and twice as large.
     ok(&folder, &[&["sweep", "decay.mo"], vary.as_slice(), picture.as_slice()].concat());

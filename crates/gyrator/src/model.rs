@@ -318,7 +318,9 @@ impl Model {
     pub fn texts(&self) -> Vec<(String, Option<String>, String)> {
         let flat = &self.inner.flat;
         let is_text = |declared: &dae::Variable| {
-            declared.ty == dae::VariableType::String && declared.variability == Variability::Parameter && !declared.hidden
+            declared.ty == dae::VariableType::String
+                && declared.variability == Variability::Parameter
+                && !declared.hidden
         };
         let known = flat.variables.iter().filter(|(_, declared)| is_text(declared));
         let described = known.map(|(id, declared)| {

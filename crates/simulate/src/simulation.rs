@@ -698,10 +698,7 @@ impl Simulation {
         /// So that modes that take turns have theirs.
         const ROUNDS: u32 = 31;
         self.effort.rounds = self.effort.rounds.wrapping_add(1);
-        if self.effort.rounds.is_multiple_of(ROUNDS)
-            && !self.effort.complete
-            && self.effort.is_worth_machine_code()
-        {
+        if self.effort.rounds.is_multiple_of(ROUNDS) && !self.effort.complete && self.effort.is_worth_machine_code() {
             self.program.compile_hot_in_background();
         }
     }

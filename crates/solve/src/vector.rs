@@ -3,9 +3,6 @@
 /// More vectors than any method combines.
 const MOST: usize = 16;
 
-/// So many components are added one by one.
-const FEW: usize = 4;
-
 /// One component of a linear combination of vectors.
 pub(crate) fn combined(coefficients: &[f64], vectors: &[Vec<f64>], component: usize) -> f64 {
     coefficients.iter().zip(vectors).map(|(c, v)| c * v[component]).sum()
@@ -20,9 +17,6 @@ pub(crate) fn add_combination(out: &mut [f64], factor: f64, coefficients: &[f64]
         count += 1;
     }
     let mut terms = &terms[..count];
-    if out.len() <= FEW {
-        return add_to_few(out, terms);
-    }
     while let [(a, u), (b, v), (c, w), (d, z), rest @ ..] = terms {
         for ((((o, u), v), w), z) in out.iter_mut().zip(*u).zip(*v).zip(*w).zip(*z) {
             *o += (a * u + b * v) + (c * w + d * z);
@@ -49,39 +43,9 @@ pub(crate) fn add_combination(out: &mut [f64], factor: f64, coefficients: &[f64]
     }
 }
 
-/// The same for so few components that loops over vectors do not pay.
-fn add_to_few(out: &mut [f64], terms: &[(f64, &[f64])]) {
-    for (component, o) in out.iter_mut().enumerate() {
-        let at = |(factor, vector): &(f64, &[f64])| vector.get(component).map_or(0.0, |value| factor * value);
-        // In the order of the other loops, so that the size of a model does not count.
-        let mut groups = terms.chunks_exact(4);
-        for group in &mut groups {
-            *o += (at(&group[0]) + at(&group[1])) + (at(&group[2]) + at(&group[3]));
-        }
-        match groups.remainder() {
-            [a, b, c] => *o += (at(a) + at(b)) + at(c),
-            [a, b] => *o += at(a) + at(b),
-            [a] => *o += at(a),
-            _ => {}
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn few_components_are_added_like_many() {
-        let vectors: Vec<Vec<f64>> = (0..9).map(|j| (0..8).map(|k| f64::from(j * 8 + k).sin()).collect()).collect();
-        for count in 0..=9 {
-            let coefficients: Vec<f64> = (0..count).map(|j| f64::from(j + 1).cos()).collect();
-            let (mut many, mut few) = ([0.1; 8], [0.1; 3]);
-            add_combination(&mut many, 0.7, &coefficients, &vectors);
-            add_combination(&mut few, 0.7, &coefficients, &vectors);
-            assert_eq!(few, many[..3]);
-        }
-    }
 
     #[test]
     fn any_number_of_terms() {

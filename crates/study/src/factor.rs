@@ -45,7 +45,9 @@ impl Factor {
             Self::Logarithmic { low, high } if !(low.is_finite() && high.is_finite() && *low > 0.0 && *high > 0.0) => {
                 Some("the ends of a logarithmic range have to be greater than zero")
             }
-            Self::Whole { low, high } if !(low.is_finite() && high.is_finite() && low.fract() == 0.0 && high.fract() == 0.0) => {
+            Self::Whole { low, high }
+                if !(low.is_finite() && high.is_finite() && low.fract() == 0.0 && high.fract() == 0.0) =>
+            {
                 Some("its ends have to be whole numbers")
             }
             Self::Normal { mean, deviation } if !(mean.is_finite() && deviation.is_finite() && *deviation > 0.0) => {

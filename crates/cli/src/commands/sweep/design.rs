@@ -168,7 +168,10 @@ impl Varied {
             let near = level.round();
             let is_whole = (level - near).abs() <= 1e-9 * near.abs().max(1.0);
             is_whole.then_some(near).ok_or_else(|| {
-                format!("`{}` is an Integer, and {} is not whole; choose other ends or another number of values", self.name, level)
+                format!(
+                    "`{}` is an Integer, and {} is not whole; choose other ends or another number of values",
+                    self.name, level
+                )
             })
         };
         levels.iter().map(whole).collect()

@@ -21,9 +21,8 @@ pub fn by_itself(variants: &[Vec<f64>], values: &[f64], k: usize, are_spread: bo
         true => (0..PARTS).map(|part| &pairs[part * pairs.len() / PARTS..(part + 1) * pairs.len() / PARTS]).collect(),
         false => levels,
     };
-    let middle = |part: &[(f64, f64)]| {
-        Some((mean(part.iter().map(|pair| pair.0))?, mean(part.iter().map(|pair| pair.1))?))
-    };
+    let middle =
+        |part: &[(f64, f64)]| Some((mean(part.iter().map(|pair| pair.0))?, mean(part.iter().map(|pair| pair.1))?));
     parts.into_iter().filter_map(middle).collect()
 }
 

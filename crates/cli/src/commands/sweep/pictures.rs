@@ -266,7 +266,6 @@ fn tornado(arguments: &Sweep, plan: &Plan, table: &Table) -> Result<Figure, Stri
     let air = if widest > 0.0 { 0.25 * (high - low) } else { base.abs().max(1.0) * 0.1 };
     x.limits = Some((low - air, high + air));
     let what = if is_one_at_a_time { "as it is" } else { "on average" };
-    let title =
-        format!("{}: {quantity}, {}{} {what}", plan.model, units::number(base, 5), units::behind_number(&unit));
+    let title = format!("{}: {quantity}, {}{} {what}", plan.model, units::number(base, 5), units::behind_number(&unit));
     Ok(Figure { title, x, panels: vec![panel], equal: false })
 }
