@@ -5,6 +5,7 @@
 //! (`source/gyrator`).
 
 mod attention;
+mod design;
 mod failure;
 mod model;
 mod run;
@@ -22,6 +23,9 @@ fn _gyrator(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<run::Run>()?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<simulation::Snapshot>()?;
+    module.add_function(wrap_pyfunction!(design::levels, module)?)?;
+    module.add_function(wrap_pyfunction!(design::sample, module)?)?;
+    module.add_function(wrap_pyfunction!(design::sobol_indices, module)?)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     Ok(())
 }

@@ -82,17 +82,24 @@ impl Model {
         self.0.name()
     }
 
-    /// Name, unit, description, type, role and whether it can be set, of each variable.
+    /// Name, unit, description, type, role, whether it can be set, the literals of an enumeration and its name, of each variable.
     #[getter]
     #[allow(clippy::type_complexity, reason = "a row of a table")]
-    fn variables(&self) -> Vec<(&str, &str, &str, &'static str, &'static str, bool)> {
-        let row = |known: &'_ Variable| (type_name(known.ty), role_name(known.role), known.tunable);
+    fn variables(&self) -> Vec<(&str, &str, &str, &'static str, &'static str, bool, Vec<&str>, &str)> {
         let variables = self.0.variables().iter();
         let rows = variables.map(|known| {
-            let (ty, role, tunable) = row(known);
-            (known.name.as_str(), known.unit.as_str(), known.description.as_str(), ty, role, tunable)
+            let (ty, role, tunable) = (type_name(known.ty), role_name(known.role), known.tunable);
+            let (enumeration, literals) = self.0.literals(known).unwrap_or_default();
+            let texts = (known.name.as_str(), known.unit.as_str(), known.description.as_str());
+            (texts.0, texts.1, texts.2, ty, role, tunable, literals, enumeration)
         });
         rows.collect()
+    }
+
+    /// Name, value and description of each parameter that is a text.
+    #[getter]
+    fn texts(&self) -> Vec<(String, Option<String>, String)> {
+        self.0.texts()
     }
 
     /// The values of parameters and constants.

@@ -30,7 +30,12 @@ impl Sources {
         self.texts.iter().for_each(|(path, text)| session.replace_text(path, text));
         self.read.iter().for_each(|folder| session.allow_read(folder));
         self.write.iter().for_each(|folder| session.allow_write(folder));
-        self.external.iter().for_each(|library| session.allow_external(library));
+        for library in &self.external {
+            match library.as_os_str() == "build" {
+                true => session.allow_build(),
+                false => session.allow_external(library),
+            }
+        }
         session
     }
 }

@@ -100,13 +100,14 @@ def test_going_on_from_a_result(decay):
 
 def test_messages_are_those_of_the_command_line(tmp_path):
     path = tmp_path / "wrong.mo"
-    path.write_text("model Wrong\n  Real x = yy;\nend Wrong;\n")
+    path.write_text("model Wrong\n  Real x = yy;\n  Real z = uu;\nend Wrong;\n")
     with pytest.raises(gyrator.ModelError) as caught:
         gyrator.load(path)
     said = caught.value.diagnostics[0]
     assert (said.line, said.path) == (2, str(path))
     assert said.code in str(caught.value) and "`yy`" in str(caught.value)
     assert "wrong.mo:2:" in gyrator.check(path)
+    assert gyrator.check(path).rstrip("\n") == str(caught.value) and "\n\n" not in str(caught.value)
 
 
 def test_a_failing_run_keeps_what_it_came_to():
@@ -220,9 +221,9 @@ def test_a_closed_loop(decay):
 def test_doctests():
     import doctest
 
-    from gyrator import _model, _simulation, _sweep
+    from gyrator import _model, _simulation, _sweep, _values
 
-    for module in (gyrator, _model, _simulation, _sweep):
+    for module in (gyrator, _model, _simulation, _sweep, _values):
         found = doctest.testmod(module)
         assert found.failed == 0 and found.attempted > 0, module
 
@@ -260,13 +261,96 @@ def test_values_that_no_parameter_has():
     for value in (float("nan"), float("inf")):
         with pytest.raises(gyrator.CallError, match="finite"):
             model.simulate(k=value)
-    with pytest.raises(gyrator.CallError, match="enumeration"):
+    with pytest.raises(gyrator.CallError, match="`e` is an enumeration, so it cannot be 2: give one of 'low', 'high'"):
         model.simulate(e=2)
+    with pytest.raises(gyrator.CallError, match="`e` has no value `hihg`; did you mean `high`"):
+        model.simulate(e="hihg")
+    with pytest.raises(gyrator.CallError, match="`k` is a Real, so it cannot be True"):
+        model.simulate(k=True)
+    with pytest.raises(gyrator.CallError, match="`k` is no array"):
+        model.simulate(k=[1, 2])
     with pytest.raises(gyrator.CallError, match="before the run"):
         model.simulate(times=[-1, 0.5])
     for time in (-1, float("nan"), float("inf")):
         with pytest.raises(gyrator.CallError, match="no point at time"):
             model.linearize(at=time)
+
+
+KINDS = """
+model Kinds
+  type Kind = enumeration(linear, square);
+  parameter Kind kind = Kind.linear;
+  parameter Kind each_kind[2] = {Kind.linear, Kind.square};
+  parameter Boolean on = true;
+  parameter Boolean sized = false;
+  parameter Integer n = 3;
+  parameter Real p[2] = {1, 2};
+  parameter String label = "a \\"b\\"" "What it is called";
+  parameter String labels[2] = {"x", "y"};
+  Real wide[if sized then 2 else 1] = fill(1, size(wide, 1));
+  Real y = if on then (if kind == Kind.square then n^2 else n) else 0;
+  Real z = p[1] + 10*p[2] + (if each_kind[2] == Kind.linear then 100 else 0);
+  Boolean is_c = label == "c\\n\\"d\\"";
+  Boolean is_v = labels[2] == "v";
+end Kinds;
+"""
+
+
+def test_values_of_all_types():
+    import enum
+
+    model = gyrator.loads(KINDS)
+    known = model.parameters
+    assert (known["kind"].value, known["kind"].literals, known["kind"].type) == ("linear", ("linear", "square"), "enumeration")
+    assert (known["label"].value, known["label"].type, known["label"].structural) == ('a "b"', "String", True)
+    assert known["label"].description == "What it is called" and known["on"].value is True
+    kind = enum.Enum("Kind", "linear square")
+    for square in ("square", "Kind.square", "Kinds.Kind.square", kind.square, gyrator.Expression("Kinds.Kind.square")):
+        assert model.simulate(kind=square, n=4).last("y") == 16
+    assert model.simulate(on=False).last("y") == 0 and model.simulate(on=np.bool_(False)).last("y") == 0
+    assert model.simulate(on="1 > 5").last("y") == 0
+    # Arrays of the same size need no translation.
+    changed = model.with_parameters(p=[3, 4])
+    assert changed._native.is_same_translation(model._native) and changed.simulate().last("z") == 43
+    assert model.simulate(p=(3, 4), each_kind=["linear", "linear"]).last("z") == 143
+    assert "wide[2]" in model.simulate(sized=True)
+    assert model.simulate(label='c\n"d"').last("is_c") == 1 and model.simulate(labels=["u", "v"]).last("is_v") == 1
+    # All values stay when others are set, also for linear models and in copies.
+    together = model.with_parameters(kind="square").with_parameters(label="q").with_parameters(p=[5, 6], on=True)
+    assert together.parameters["kind"].value == "square" and together.parameters["label"].value == "q"
+    assert pickle.loads(pickle.dumps(together)).simulate().last("z") == 65
+    linear = model.with_parameters(kind="square", on=False).linearize()
+    assert linear.A.shape == (0, 0)
+    for wrong, said in ({"n": 1.5}, "an Integer"), ({"on": 2}, "a Boolean"), ({"label": 3}, "a String"), ({"y": 3}, "computed"):
+        with pytest.raises(gyrator.CallError, match=said):
+            model.simulate(parameters=wrong)
+    with pytest.raises(gyrator.UnknownName, match="did you mean `label`"):
+        model.simulate(lable="c")
+
+
+def test_parameters_of_the_first_translation():
+    text = "model M parameter Integer n; parameter String s; Real x[n] = fill(if s == \"a\" then 1 else 2, n); end M;"
+    assert gyrator.loads(text, parameters={"n": 2, "s": '"b"'}).simulate().last("x[2]") == 2
+
+
+def test_truth_values_and_literals_are_set_during_a_run():
+    model = gyrator.loads(
+        "model M type E = enumeration(up, down); input E e(start = E.up); input Boolean on(start = true); parameter Boolean twice = false;"
+        " Boolean both = on and twice; Real x(start = 0, fixed = true); equation der(x) = (if not on then 0 elseif e == E.up then 1 else -1)"
+        "*(if both then 2 else 1); end M;"
+    )
+    loop = model.simulation()
+    loop.step(1)
+    loop.set(e="down", twice=True)
+    loop.step(1)
+    assert loop["x"] == pytest.approx(-1)
+    loop.set(on=False)
+    loop.step(1)
+    assert loop["x"] == pytest.approx(-1)
+    with pytest.raises(gyrator.CallError, match="'maybe' is an expression"):
+        loop.set(on="maybe")
+    with pytest.raises(gyrator.CallError, match="a Boolean"):
+        loop.set(on=2)
 
 
 def test_a_copy_of_a_simulation_goes_its_own_way():

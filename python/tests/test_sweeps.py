@@ -32,7 +32,11 @@ def test_failures_are_kept():
     assert isinstance(found[1], gyrator.SimulationError) and np.isnan(found.last("x")[1])
     assert len(found.failures) == 1
     pytest.importorskip("pandas")
-    assert found.to_pandas("x").shape == (2, 2)
+    frame = found.to_pandas("x", statistics=True)
+    assert list(frame) == ["a", "status", "message", "x", "min(x)", "max(x)", "mean(x)"]
+    assert list(frame["status"]) == ["ok", "failed"] and frame["message"][1] and not frame["message"][0]
+    # The mean of log(2/(2 - t)).
+    assert frame["mean(x)"][0] == pytest.approx(1 - np.log(2), rel=1e-3)
 
 
 def test_progress_and_lists(decay):
@@ -43,6 +47,119 @@ def test_progress_and_lists(decay):
         gyrator.sweep(decay, {"kk": [1]})
     with pytest.raises(gyrator.CallError, match="no setting"):
         gyrator.sweep(decay, {"k": [1]}, duration=3)
+
+
+def test_values_of_all_types():
+    text = (
+        "model M type E = enumeration(low, high); parameter E e = E.low; parameter Boolean on = false; parameter String s = \"a\";"
+        " parameter Integer n = 1; parameter Real p[2] = {1, 2}; Real w[n] = fill(1, n);"
+        " Real y = (if e == E.high then 100 else 0) + (if on then 10 else 0) + (if s == \"b\" then 1000 else 0) + p[2] + sum(w); end M;"
+    )
+    model = gyrator.loads(text)
+    vary = {"e": ["low", "high"], "on": [True, False], "s": ["a", "b"], "p": [[1, 2], [1, 5]], "n": 3}
+    found = gyrator.sweep(model, vary, keep="y", intervals=1)
+    assert len(found) == 16 and not found.failures
+    expected = [100 * (v["e"] == "high") + 10 * v["on"] + 1000 * (v["s"] == "b") + v["p"][1] + 3 for v in found.variants]
+    assert found.last("y").tolist() == expected
+    with pytest.raises(gyrator.CallError, match="an Integer"):
+        gyrator.sweep(model, {"n": (1, 2, 3)})
+
+
+def test_a_value_that_needs_a_translation_of_its_own():
+    # Whether `a` vanishes decides which unknowns the equation has.
+    text = "model M parameter Real a = 1; Real x, y; equation a*x + y = 3; x - y = 1; end M;"
+    found = gyrator.sweep(gyrator.loads(text), {"a": [1, 0, 3]}, intervals=1)
+    assert np.allclose(found.last("x"), [2, 4, 1])
+
+
+def test_samples(decay):
+    vary = {"k": gyrator.log(0.1, 10), "n": (1, 3), "grows": [False, True]}
+    found = gyrator.sweep(decay, vary, samples=30, seed=4, intervals=1)
+    again = gyrator.sweep(decay, vary, samples=30, seed=4, intervals=1, threads=1)
+    other = gyrator.sweep(decay, vary, samples=30, seed=5, intervals=1)
+    assert found.variants == again.variants and found.variants != other.variants
+    # A Latin hypercube: each tenth of a decade, each number and each truth value as often as the others.
+    decades = np.log10([variant["k"] for variant in found.variants])
+    assert sorted(np.floor((decades + 1) * 15)) == list(range(30))
+    assert [sum(v["n"] == n for v in found.variants) for n in (1, 2, 3)] == [10, 10, 10]
+    assert sum(v["grows"] for v in found.variants) == 15
+    for kind in ("random", "sobol"):
+        drawn = gyrator.sweep(decay, {"k": gyrator.normal(3, 0.1)}, samples=64, sampling=kind, intervals=1)
+        assert np.mean([v["k"] for v in drawn.variants]) == pytest.approx(3, abs=0.06)
+    one = gyrator.sweep(decay, {"k": (1, 3), "n": [1, 2]}, sampling="one-at-a-time", intervals=1)
+    assert one.variants[0] == {"k": 2.0, "n": 1} and len(one) == 5
+    for wrong, said in (
+        ({"samples": 0}, "at least one"),
+        ({"sampling": "sobol"}, "how many"),
+        ({"samples": 3, "sampling": "soboll"}, "no sampling"),
+    ):
+        with pytest.raises(gyrator.CallError, match=said):
+            gyrator.sweep(decay, {"k": (1, 2)}, **wrong)
+
+
+def test_sobol_indices_of_a_product():
+    # The variance of x y with x in (0, 2), y in (0, 1): first order (1/12, 1/12)·…, total with the interaction.
+    model = gyrator.loads("model M parameter Real x = 1, y = 1; Real z = x*y; end M;")
+    found = gyrator.sweep(model, {"x": (0, 2), "y": (0, 1)}, samples=1024, sampling="saltelli", intervals=1).indices("z")
+    # E[x]=1, Var[x]=1/3, E[y]=1/2, Var[y]=1/12.
+    variance = (1 / 3) * (1 / 4) + 1 / 12 + (1 / 3) * (1 / 12)
+    assert found["x"].first == pytest.approx((1 / 12) / variance, abs=0.03)
+    assert found["y"].total == pytest.approx((1 / 12 + 1 / 36) / variance, abs=0.03)
+
+
+def test_pictures(decay, tmp_path):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("agg")
+    grid = gyrator.sweep(decay, {"k": (1, 3, 3), "grows": [False, True]}, keep=["y"], intervals=20)
+    assert grid.fan("y").get_xlabel() == "time [s]"
+    heat = grid.heatmap("y").images[0].get_array()
+    assert np.allclose(heat, [[3 * np.exp(-k) for k in (1, 2, 3)], [3 * np.exp(k) for k in (1, 2, 3)]], rtol=1e-4)
+    bars = grid.tornado("y")
+    assert [label.get_text() for label in bars.get_yticklabels()] == ["k", "grows"]
+    samples = gyrator.sweep(decay, {"k": (1, 3)}, samples=20, keep=["y"], intervals=20)
+    samples.tornado(lambda run: run["y"].max()).figure.savefig(tmp_path / "tornado.png")
+    with pytest.raises(gyrator.CallError, match="two parameters"):
+        samples.heatmap("y")
+    pyplot.close("all")
+
+
+OSCILLATOR = """model Oscillator
+  parameter Real w = 10;
+  Real x(start = 1, fixed = true), v(start = 0, fixed = true);
+equation
+  der(x) = v;
+  der(v) = -w^2*x;
+end Oscillator;
+"""
+
+
+def test_a_journal_goes_on_after_a_kill(tmp_path):
+    import subprocess
+    import sys
+
+    path = tmp_path / "sweep.journal"
+    program = tmp_path / "sweep.py"
+    program.write_text(
+        "import gyrator\nfrom test_sweeps import OSCILLATOR\n"
+        f"gyrator.sweep(gyrator.loads(OSCILLATOR), {{'w': (9, 11, 200)}}, threads=1, journal={str(path)!r}, stop=200, intervals=5)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.path.dirname(__file__)}
+    first = subprocess.Popen([sys.executable, str(program)], env=environment)
+    while not (path.exists() and path.stat().st_size > 1000):
+        assert first.poll() is None, "too fast to be killed"
+        time.sleep(0.002)
+    first.kill()
+    first.wait()
+    # As if the kill had come within a record.
+    os.truncate(path, path.stat().st_size - 7)
+    there = path.stat().st_size
+    model, vary, settings = gyrator.loads(OSCILLATOR), {"w": (9, 11, 200)}, {"stop": 200, "intervals": 5}
+    done = []
+    again = gyrator.sweep(model, vary, journal=path, callback=lambda count, _: done.append(count), **settings)
+    assert 1 < done[0] and done[-1] == 200 and path.stat().st_size > there
+    assert np.array_equal(again.last("x"), gyrator.sweep(model, vary, **settings).last("x"))
+    with pytest.raises(gyrator.CallError, match="another sweep"):
+        gyrator.sweep(model, {"w": (9, 12, 200)}, journal=path, **settings)
 
 
 def test_dask_goes_on_without_a_worker():

@@ -38,6 +38,22 @@ fn inside_and_outside() {
 }
 
 #[test]
+fn the_picture_shows_what_moves() {
+    let folder = Folder::new("compare-moving");
+    folder.write("a.csv", "time,k,x\n0,1,0\n1,1,1\n");
+    folder.write("b.csv", "time,k,x\n0,2,0\n1,2,1.5\n");
+    let drawn = |variables: &str| {
+        let run = gyrator(&folder, &["compare", "a.csv", "b.csv", "--variables", variables, "--output", "worst.svg"]);
+        assert_eq!(run.status, 1, "{}", run.stderr);
+        // The parameter is further away all the same.
+        assert!(run.stdout.contains("k: "), "{}", run.stdout);
+        folder.read("worst.svg")
+    };
+    assert!(drawn("k|x").contains(">x</text>"));
+    assert!(drawn("k").contains(">k</text>"));
+}
+
+#[test]
 fn what_is_missing_differs_unless_it_is_left_out() {
     let folder = Folder::new("compare-missing");
     folder.write("a.csv", &result(0.0));

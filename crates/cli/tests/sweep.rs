@@ -336,6 +336,40 @@ fn pictures_are_drawn_from_a_study_that_is_there() {
 }
 
 #[test]
+fn whole_numbers_are_sampled_as_such() {
+    let folder = folder("whole");
+    ok(&folder, &["sweep", "decay.mo", "--vary", "n=1..3", "--samples", "9", "--keep", "v", "-o", "whole"]);
+    let mut counts = [0; 4];
+    table(&folder, "whole/variants.parquet").numbers("n").unwrap().iter().for_each(|&n| counts[n as usize] += 1);
+    // A Latin hypercube meets each third as often.
+    assert_eq!(counts, [0, 3, 3, 3]);
+    let levels = ["sweep", "decay.mo", "--vary", "n=log(1..4):3", "--keep", "v", "-o", "levels"];
+    ok(&folder, &levels);
+    assert_eq!(table(&folder, "levels/variants.parquet").numbers("n").unwrap(), [1.0, 2.0, 4.0]);
+    assert!(ok(&folder, &["sweep", "decay.mo", "--vary", "n=2", "-o", "one"]).stderr.contains(": 1 variant\n"));
+}
+
+#[test]
+fn tornados_of_grids_and_samples() {
+    let folder = folder("tornados");
+    let picture = ["--keep", "w", "--plot", "tornado=t.svg", "-o", "study", "--overwrite"];
+    let vary = ["--vary", "R=10,20", "--vary", "doubled=false,true", "--vary", "C=0.1"];
+    for samples in [[].as_slice(), &["--samples", "40"]] {
+        ok(&folder, &[&["sweep", "decay.mo"], vary.as_slice(), samples, picture.as_slice()].concat());
+        let drawn = folder.read("t.svg");
+        assert!(
+            drawn.contains("on average") && drawn.contains("doubled = true") && drawn.contains("C = 0.1"),
+            "{drawn}"
+        );
+    }
+    // exp(-1/(R C)) on average over both, once and twice as large.
+    ok(&folder, &[&["sweep", "decay.mo"], vary.as_slice(), picture.as_slice()].concat());
+    let average = 0.5 * ((-1.0f64).exp() + (-0.5f64).exp());
+    let hint = format!("doubled = true: {:.3}", 2.0 * average);
+    assert!(folder.read("t.svg").contains(&hint), "{hint}");
+}
+
+#[test]
 fn wrong_calls() {
     let folder = folder("wrong");
     let said = |arguments: &[&str]| {
@@ -368,9 +402,18 @@ fn wrong_calls() {
     "#]]
     .assert_eq(&said(&["--vary", "R=1..2:3", "--keep", "vv"]));
     expect![[r#"
-        error: a tornado needs `--sampling one-at-a-time`
+        error: name the quantity of the picture with --of, such as `max(x)`
     "#]]
     .assert_eq(&said(&["--vary", "R=1..2:3", "--plot", "tornado=t.svg"]));
+    expect![[r#"
+        error: `n` is an Integer, and 1.5 is not whole; choose other ends or another number of values
+    "#]]
+    .assert_eq(&said(&["--vary", "n=1..2:3"]));
+    expect![[r#"
+        error: `doubled` is no number, so it has no range: list its values, `doubled=true,false`
+    "#]]
+    .assert_eq(&said(&["--vary", "doubled=0..1:2"]));
+    assert!(said(&["--vary", "n=0.5..2", "--samples", "3"]).contains("`n`: its ends have to be whole numbers"));
     expect![[r#"
         error: these are more than 10000000 variants
     "#]]

@@ -163,6 +163,7 @@ impl Parts {
             linear_form: Default::default(),
             event_form: Default::default(),
             initial_form: Default::default(),
+            whole_systems: Default::default(),
         }
     }
 }

@@ -13,8 +13,9 @@
 mod emit;
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use base::{Id, IdVec};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -47,6 +48,8 @@ pub struct Machine {
     entries: IdVec<ChunkId, Arc<Entry>>,
     cancelled: AtomicBool,
     modules: Arc<Modules>,
+    /// Microseconds that finished runs took.
+    spent: AtomicU64,
 }
 
 /// The machine code of a chunk; chunks of several programs that are equal share it.
@@ -94,7 +97,16 @@ pub struct Input {
 
 impl Machine {
     pub fn new(entries: IdVec<ChunkId, Arc<Entry>>, modules: Arc<Modules>) -> Self {
-        Self { entries, cancelled: AtomicBool::new(false), modules }
+        Self { entries, cancelled: AtomicBool::new(false), modules, spent: AtomicU64::new(0) }
+    }
+
+    /// Adds what a run took.
+    pub fn add_spent(&self, time: Duration) {
+        self.spent.fetch_add(u64::try_from(time.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    pub fn spent(&self) -> Duration {
+        Duration::from_micros(self.spent.load(Ordering::Relaxed))
     }
 
     pub fn cancel(&self) {
@@ -115,6 +127,11 @@ impl Machine {
     pub fn take_hot(&self, least: u32) -> FxHashSet<ChunkId> {
         let hot = self.entries.iter().filter(|(_, entry)| entry.asked.load(Ordering::Relaxed) >= least);
         hot.filter(|(_, entry)| !entry.is_ordered.swap(true, Ordering::Relaxed)).map(|(chunk, _)| chunk).collect()
+    }
+
+    /// A chunk counts as ordered from now on; false where it was before.
+    pub fn order(&self, chunk: ChunkId) -> bool {
+        !self.entries[chunk].is_ordered.swap(true, Ordering::Relaxed)
     }
 
     /// Runs a chunk if its code is ready.

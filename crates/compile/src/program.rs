@@ -226,6 +226,9 @@ pub struct LinearForm {
 /// A linear form, once somebody asked for it.
 pub(crate) type LinearFormCell = OnceLock<Result<Arc<LinearForm>, Box<Diagnostic>>>;
 
+/// By system; `None` where it cannot be solved whole.
+pub(crate) type WholeSystems = Mutex<FxHashMap<SystemId, Option<Arc<Program>>>>;
+
 /// The values of parameters as the program was made with them.
 type Defaults = OnceLock<Option<Box<Memory>>>;
 
@@ -282,6 +285,8 @@ pub struct Program {
     pub(crate) event_form: LinearFormCell,
     /// The tangents of the initial problem.
     pub(crate) initial_form: LinearFormCell,
+    /// Programs in which a system is solved whole, where some run asked for it.
+    pub(crate) whole_systems: WholeSystems,
 }
 
 impl Program {
@@ -302,7 +307,11 @@ impl Program {
 
     /// The same of what solving a system takes, and nothing else.
     pub fn compile_system_in_background(&self, system: SystemId) {
-        let order = self.chunks_of_system(system);
+        let mut order = self.chunks_of_system(system);
+        order.retain(|&chunk| self.machine.order(chunk));
+        if order.is_empty() {
+            return;
+        }
         self.compile_later(jit::Input { order, ..self.machine_input() });
     }
 
@@ -320,6 +329,16 @@ impl Program {
         if !input.order.is_empty() {
             self.compile_later(input);
         }
+    }
+
+    /// What finished runs of the program took so far: many short ones are worth machine code, too.
+    pub fn time_spent(&self) -> std::time::Duration {
+        self.machine.spent()
+    }
+
+    /// A run took so long.
+    pub fn add_time_spent(&self, time: std::time::Duration) {
+        self.machine.add_spent(time);
     }
 
     fn compile_later(&self, input: jit::Input) {

@@ -5,6 +5,7 @@
 //! everything fixed lies at the same addresses, so that values go from one memory to the other as they are.
 
 use std::collections::BTreeSet;
+use std::sync::{Arc, PoisonError};
 
 use base::Id;
 use dae::{Builtin, ExprId, Exprs, Node, VarId};
@@ -28,8 +29,19 @@ impl Program {
         systems.nth(Id::index(system)).filter(|found| found.unknowns == self.systems[system].unknowns)
     }
 
-    /// A program in which this system is solved whole and has the same number. `None` where it cannot share addresses.
-    pub fn with_whole_system(&self, system: SystemId) -> Option<Program> {
+    /// A program in which this system is solved whole and has the same number. `None` where it cannot share addresses. It is made
+    /// once, for all runs.
+    pub fn with_whole_system(&self, system: SystemId) -> Option<Arc<Program>> {
+        let known = || self.whole_systems.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known().get(&system) {
+            return found.clone();
+        }
+        // Runs on other threads do not wait; the first one that is ready serves all.
+        let made = self.make_whole_system(system).map(Arc::new);
+        known().entry(system).or_insert(made).clone()
+    }
+
+    fn make_whole_system(&self, system: SystemId) -> Option<Program> {
         self.equation_system(system)?;
         let mut schedule = self.schedule.clone();
         schedule.modes = None;

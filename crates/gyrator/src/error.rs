@@ -27,7 +27,7 @@ impl Error {
 
     pub(crate) fn of_model(diagnostics: Vec<Diagnostic>, sources: &SourceMap) -> Self {
         let errors = diagnostics.iter().filter(|said| said.is_error());
-        let text = errors.map(|said| said.render(sources)).collect::<Vec<_>>().join("\n");
+        let text = errors.map(|said| said.render(sources)).collect::<String>();
         Self { diagnostics, partial: None, text: text.trim_end().to_owned(), sources: sources.clone() }
     }
 

@@ -290,6 +290,47 @@ impl Model {
         Ok(known.map(|variable| (variable, program.value(&memory, variable.id))).collect())
     }
 
+    /// The name of the enumeration that a variable is of, and its literals in their order; a value is the position from 1.
+    ///
+    /// ```
+    /// let mut session = gyrator::Session::new();
+    /// session.replace_text("m.mo", "model M type E = enumeration(low, high); parameter E e = E.high; Real x = time; end M;");
+    /// let model = session.model("m.mo")?;
+    /// assert_eq!(model.literals(model.variable("e").unwrap()), Some(("M.E", vec!["low", "high"])));
+    /// # Ok::<(), gyrator::Error>(())
+    /// ```
+    pub fn literals(&self, variable: &Variable) -> Option<(&str, Vec<&str>)> {
+        let model = self.inner.program.model();
+        let dae::VariableType::Enumeration(index) = model.variables[self.id(variable).ok()?].ty else { return None };
+        let known = model.enumerations.get(index as usize)?;
+        Some((known.name.as_str(), known.literals.iter().map(|literal| literal.as_str()).collect()))
+    }
+
+    /// The parameters that are texts: name, value where the model has it as a literal, and description. Another value needs a
+    /// translation, [`Session::model_with`](crate::Session::model_with).
+    ///
+    /// ```
+    /// let mut session = gyrator::Session::new();
+    /// session.replace_text("m.mo", "model M parameter String s = \"a\" \"Where\"; Real x = if s == \"a\" then 1 else 2; end M;");
+    /// assert_eq!(session.model("m.mo")?.texts(), [("s".to_owned(), Some("a".to_owned()), "Where".to_owned())]);
+    /// # Ok::<(), gyrator::Error>(())
+    /// ```
+    pub fn texts(&self) -> Vec<(String, Option<String>, String)> {
+        let flat = &self.inner.flat;
+        let is_text = |declared: &dae::Variable| {
+            declared.ty == dae::VariableType::String
+                && declared.variability == Variability::Parameter
+                && !declared.hidden
+        };
+        let known = flat.variables.iter().filter(|(_, declared)| is_text(declared));
+        let described = known.map(|(id, declared)| {
+            let value = declared.binding.and_then(|binding| flat.exprs.as_string(binding).map(str::to_owned));
+            let description = declared.attributes.description.as_deref().unwrap_or("").to_owned();
+            (flat.variable_name(id), value, description)
+        });
+        described.collect()
+    }
+
     /// The texts that the model was translated from, with the paths that they were read from. A session that is given them as
     /// texts makes the same model, wherever it runs.
     pub fn sources(&self) -> impl Iterator<Item = (&std::path::Path, &str)> {

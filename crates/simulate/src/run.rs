@@ -51,6 +51,7 @@ pub fn simulate(
     let integrate_seconds = started.elapsed().as_secs_f64() - initialise_seconds;
     let Run { mut simulation, mut rows, pace, .. } = run;
     simulation.count();
+    simulation.note_effort();
     rows.finish()?;
     Ok(Outcome {
         ending: ending?,

@@ -121,13 +121,15 @@ fn settings(machine: &Machine, options: &Options) -> solve::Options {
 /// advance is part of it.
 const LOCATED: f64 = 1e-12;
 
-/// The time after which a run gets machine code.
+/// The time after which a run gets machine code, with that of the runs of its program before it.
 const WORTH_MACHINE_CODE: std::time::Duration = std::time::Duration::from_millis(5);
 
 /// What a run has taken so far.
 #[derive(Clone)]
 struct Effort {
     since: std::time::Instant,
+    /// What runs before it took.
+    earlier: std::time::Duration,
     /// The steps and rows made.
     rounds: u32,
     /// Machine code of everything is being made.
@@ -135,8 +137,12 @@ struct Effort {
 }
 
 impl Effort {
-    fn new() -> Self {
-        Self { since: std::time::Instant::now(), rounds: 0, complete: false }
+    fn new(program: &Program) -> Self {
+        Self { since: std::time::Instant::now(), earlier: program.time_spent(), rounds: 0, complete: false }
+    }
+
+    fn is_worth_machine_code(&self) -> bool {
+        self.earlier + self.since.elapsed() > WORTH_MACHINE_CODE
     }
 }
 
@@ -268,7 +274,7 @@ impl Simulation {
             excursions: Vec::new(),
             recent: RecentEvents::default(),
             remembering: Remembering::new(options.start_time),
-            effort: Effort::new(),
+            effort: Effort::new(program),
             instant: (f64::NEG_INFINITY, 0),
             projector: Projector::new(&runtime.machine, options.tolerance),
             modes: None,
@@ -350,7 +356,7 @@ impl Simulation {
         }
         // The first step of a run is short, whatever follows.
         self.follow_short_flight(self.time, self.options.interval)?;
-        self.effort = Effort::new();
+        self.effort = Effort::new(&self.whole);
         if self.options.solver.is_fixed_step() {
             // Steps are to cost the same from the beginning.
             self.effort.complete = true;
@@ -692,12 +698,14 @@ impl Simulation {
         /// So that modes that take turns have theirs.
         const ROUNDS: u32 = 31;
         self.effort.rounds = self.effort.rounds.wrapping_add(1);
-        if self.effort.rounds.is_multiple_of(ROUNDS)
-            && !self.effort.complete
-            && self.effort.since.elapsed() > WORTH_MACHINE_CODE
-        {
+        if self.effort.rounds.is_multiple_of(ROUNDS) && !self.effort.complete && self.effort.is_worth_machine_code() {
             self.program.compile_hot_in_background();
         }
+    }
+
+    /// The run is over: what it took counts for the next one of its program.
+    pub(crate) fn note_effort(&self) {
+        self.whole.add_time_spent(self.effort.since.elapsed());
     }
 
     /// Goes through the event at `time`: left limits, iteration, restart.

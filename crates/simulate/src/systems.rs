@@ -480,12 +480,14 @@ impl Workspace {
             let solved = self.solve_whole_instead(program, system, memory);
             return solved.or_else(|| self.solve_within_limits(program, system, memory)).map_or(torn, Ok);
         };
-        if !self.is_watched || solved != Solved::Uniquely {
+        let is_linear = matches!(self.method, Method::Linear { .. });
+        // Of a linear system that nothing else solves better the solution counts, whatever is lost.
+        if !self.is_watched || solved != Solved::Uniquely || is_linear && self.watch.is_over {
             return Ok(solved);
         }
         let loss = self.loss(program, system, memory);
         let is_kept = loss == Loss::None || !self.watch.is_over && self.go_whole(program, system, memory);
-        if is_kept || loss == Loss::Digits || matches!(self.method, Method::Linear { .. }) {
+        if is_kept || loss == Loss::Digits || is_linear {
             return Ok(solved);
         }
         let equations = &program.systems[system].equations;

@@ -24,6 +24,13 @@ pub enum Factor {
         /// Its standard deviation.
         deviation: f64,
     },
+    /// Every whole number between two whole ends, all equally likely.
+    Whole {
+        /// One end.
+        low: f64,
+        /// The other end.
+        high: f64,
+    },
     /// One of these, all equally likely.
     List(Vec<f64>),
 }
@@ -37,6 +44,11 @@ impl Factor {
             }
             Self::Logarithmic { low, high } if !(low.is_finite() && high.is_finite() && *low > 0.0 && *high > 0.0) => {
                 Some("the ends of a logarithmic range have to be greater than zero")
+            }
+            Self::Whole { low, high }
+                if !(low.is_finite() && high.is_finite() && low.fract() == 0.0 && high.fract() == 0.0) =>
+            {
+                Some("its ends have to be whole numbers")
             }
             Self::Normal { mean, deviation } if !(mean.is_finite() && deviation.is_finite() && *deviation > 0.0) => {
                 Some("a normal distribution needs a finite mean and a deviation greater than zero")
@@ -52,6 +64,11 @@ impl Factor {
             Self::Linear { low, high } => between(*low, *high, share),
             Self::Logarithmic { low, high } => between(low.ln(), high.ln(), share).exp(),
             Self::Normal { mean, deviation } => mean + deviation * standard_normal_quantile(share),
+            Self::Whole { low, high } => {
+                let (least, count) = (low.min(*high), (high - low).abs() + 1.0);
+                let place = (share * count).floor().min(count - 1.0);
+                if low <= high { least + place } else { least + count - 1.0 - place }
+            }
             Self::List(values) => {
                 let index = (share * values.len() as f64) as usize;
                 values.get(index).or(values.last()).copied().unwrap_or(f64::NAN)
@@ -72,7 +89,7 @@ impl Factor {
             (0..count).map(level).collect()
         };
         match self {
-            Self::Linear { low, high } => ends(|x| x, |x| x, *low, *high),
+            Self::Linear { low, high } | Self::Whole { low, high } => ends(|x| x, |x| x, *low, *high),
             Self::Logarithmic { low, high } => ends(f64::ln, f64::exp, *low, *high),
             Self::Normal { .. } => (0..count).map(|k| self.quantile((k as f64 + 0.5) / count as f64)).collect(),
             Self::List(values) => values.clone(),
@@ -171,6 +188,18 @@ mod tests {
         assert!((Factor::Logarithmic { low: 1.0, high: 100.0 }.quantile(0.5) - 10.0).abs() < 1e-12);
         let list = Factor::List(vec![7.0, 8.0]);
         assert_eq!([0.0, 0.49, 0.5, 1.0].map(|share| list.quantile(share)), [7.0, 7.0, 8.0, 8.0]);
+    }
+
+    #[test]
+    fn whole_numbers_are_equally_likely() {
+        let dice = Factor::Whole { low: 1.0, high: 6.0 };
+        let mut counts = [0; 7];
+        (0..600).for_each(|k| counts[dice.quantile((k as f64 + 0.5) / 600.0) as usize] += 1);
+        assert_eq!(counts, [0, 100, 100, 100, 100, 100, 100]);
+        assert_eq!((dice.quantile(0.0), dice.quantile(1.0)), (1.0, 6.0));
+        assert_eq!(Factor::Whole { low: 3.0, high: -1.0 }.quantile(0.0), 3.0);
+        assert_eq!(Factor::Whole { low: 3.0, high: -1.0 }.quantile(1.0), -1.0);
+        assert!(Factor::Whole { low: 0.5, high: 2.0 }.problem().is_some());
     }
 
     #[test]

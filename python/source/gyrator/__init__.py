@@ -22,24 +22,29 @@ from gyrator._errors import CallError, Diagnostic, GyratorError, ModelError, Sim
 from gyrator._fit import Fit, FitError
 from gyrator._gyrator import __version__
 from gyrator._linear import LinearModel
-from gyrator._model import Model, Parameter, Parameters, Variable, check, load, loads
+from gyrator._model import Model, Parameter, Parameters, check, load, loads
 from gyrator._result import Picture, Result
 from gyrator._sensitivities import Sensitivities
 from gyrator._simulation import Simulation
-from gyrator._sweep import Sweep, sweep
+from gyrator._sweep import Index, Normal, Range, Sweep, log, normal, sweep
+from gyrator._values import Expression, Variable
 
 __all__ = [
     "CallError",
     "Diagnostic",
+    "Expression",
     "Fit",
     "FitError",
     "GyratorError",
+    "Index",
     "LinearModel",
     "Model",
     "ModelError",
+    "Normal",
     "Parameter",
     "Parameters",
     "Picture",
+    "Range",
     "Result",
     "Sensitivities",
     "Simulation",
@@ -51,5 +56,7 @@ __all__ = [
     "check",
     "load",
     "loads",
+    "log",
+    "normal",
     "sweep",
 ]

@@ -20,7 +20,8 @@ from gyrator._errors import CallError, GyratorError, SimulationError, UnknownNam
 from gyrator._result import Result
 
 if TYPE_CHECKING:
-    from gyrator._model import Input, Model, Value
+    from gyrator._model import Input, Model
+    from gyrator._values import Value
 
 Array = npt.NDArray[np.float64]
 
@@ -226,10 +227,12 @@ def fit(
     )  # fmt: skip
 
 
-def _guess(value: float | int | bool | None, parameters: object, name: str) -> float:
+def _guess(value: float | int | bool | str | None, parameters: object, name: str) -> float:
     given = parameters[name] if isinstance(parameters, Mapping) else value
     if given is None:
         raise CallError(f"`{name}` has no value to begin with")
+    if isinstance(given, str):
+        raise CallError(f"`{name}` is no number, so it cannot be fitted")
     return float(given)
 
 

@@ -17,38 +17,22 @@ from gyrator._linear import LinearModel
 from gyrator._result import Result
 from gyrator._sensitivities import Sensitivities
 from gyrator._simulation import Simulation
+from gyrator._values import Expression, Value, Variable, expression, split, value_of
 
 if TYPE_CHECKING:
     from gyrator._fit import Fit
 
-#: A value of a parameter: a number, or a text with a Modelica expression.
-Value = float | int | bool | str | npt.ArrayLike
 #: An input over time: a number, or the rows of time and value.
 Input = float | tuple[npt.ArrayLike, npt.ArrayLike]
 Paths = Iterable[str | os.PathLike[str]]
 
 
 @dataclass(frozen=True)
-class Variable:
-    """A variable of a model."""
-
-    name: str
-    unit: str
-    description: str
-    #: ``Real``, ``Integer``, ``Boolean`` or ``enumeration``.
-    type: str
-    #: ``constant``, ``parameter``, ``input``, ``output`` or ``local``.
-    role: str
-    #: Whether it is a parameter that another value needs no translation of.
-    tunable: bool
-
-
-@dataclass(frozen=True)
 class Parameter(Variable):
     """A parameter with its value."""
 
-    #: ``None`` where initial equations determine it.
-    value: float | int | bool | None
+    #: That of an enumeration is one of its literals. ``None`` where initial equations or an expression of texts determine it.
+    value: float | int | bool | str | None = None
 
     @property
     def structural(self) -> bool:
@@ -112,27 +96,21 @@ class _Origin:
     def translate(self) -> _gyrator.Model:
         return self.sources().translate(list(self.set), list(self.inputs))
 
-    def with_set(self, values: Mapping[str, Value]) -> _Origin:
-        known = dict(self.set)
-        known.update({name: _text(value) for name, value in values.items()})
+    def with_set(self, values: Mapping[str, str]) -> _Origin:
+        known = {**dict(self.set), **values}
         parts = {**vars(self), "set": tuple(known.items())}
         return _Origin(**parts)
-
-
-def _text(value: Value) -> str:
-    """A value as a Modelica expression."""
-    if isinstance(value, str):
-        return value
-    if np.ndim(value) > 0:
-        return "{" + ", ".join(_text(part) for part in np.asarray(value)) + "}"
-    if isinstance(value, (bool, np.bool_)):
-        return "true" if value else "false"
-    return repr(float(value)) if isinstance(value, (float, np.floating)) else str(int(value))  # type: ignore[arg-type]
 
 
 def _paths(paths: Paths | str | os.PathLike[str]) -> tuple[str, ...]:
     single = (paths,) if isinstance(paths, (str, os.PathLike)) else tuple(paths)
     return tuple(os.path.abspath(os.fspath(path)) for path in single)
+
+
+def _libraries(allowed: Paths | str | os.PathLike[str]) -> tuple[str, ...]:
+    """Shared libraries; the word ``build`` stands for the C code of Modelica libraries."""
+    single = (allowed,) if isinstance(allowed, (str, os.PathLike)) else tuple(allowed)
+    return tuple("build" if part == "build" else _paths(part)[0] for part in single)
 
 
 def load(
@@ -150,7 +128,8 @@ def load(
 
     ``libraries`` are folders with libraries, such as the one that holds ``Modelica 4.1.0``; ``files`` are further files with
     classes. ``parameters`` have other values from the beginning. ``inputs`` are given from outside although the model has
-    values for them. Models read and write no files and call no shared libraries but those that are allowed.
+    values for them. Models read and write no files and call no shared libraries but those that are allowed;
+    ``allow_external="build"`` compiles the C code of Modelica libraries.
     """
     name = os.fspath(target)
     if os.path.exists(name):
@@ -162,16 +141,22 @@ def load(
         (),
         _paths(allow_read),
         _paths(allow_write),
-        _paths(allow_external),
+        _libraries(allow_external),
         inputs=tuple(inputs),
-    ).with_set(parameters or {})
-    return Model(origin, origin.translate(), {})
+    )
+    return Model._with(origin, parameters)
 
 
-def loads(text: str, *, name: str = "model.mo", libraries: Paths = ()) -> Model:
+def loads(
+    text: str,
+    *,
+    name: str = "model.mo",
+    libraries: Paths = (),
+    parameters: Mapping[str, Value] | None = None,
+    inputs: Iterable[str] = (),
+) -> Model:
     """Translates a model from its text."""
-    origin = _Origin(name, _paths(libraries), texts=((name, text),))
-    return Model(origin, origin.translate(), {})
+    return Model._with(_Origin(name, _paths(libraries), texts=((name, text),), inputs=tuple(inputs)), parameters)
 
 
 def check(target: str | os.PathLike[str], *, libraries: Paths = (), files: Paths = ()) -> str:
@@ -219,11 +204,35 @@ class Model:
         self._native = native
         self._values = values
         self._variables: dict[str, Variable] | None = None
+        self._known_texts: dict[str, Parameter] | None = None
+
+    @classmethod
+    def _with(cls, origin: _Origin, parameters: Mapping[str, Value] | None) -> Model:
+        """A translation. A text may be one of a String, which is known when the model is translated."""
+        given = dict(parameters or {})
+        if any(isinstance(value, str) and not isinstance(value, Expression) for value in given.values()):
+            try:
+                return cls(origin, origin.translate(), {}).with_parameters(given)
+            except ModelError:
+                # It may be no model without them.
+                pass
+        origin = origin.with_set({name: expression(None, value) for name, value in given.items()})
+        return cls(origin, origin.translate(), {})
 
     def _by_name(self) -> dict[str, Variable]:
         if self._variables is None:
-            self._variables = {row[0]: Variable(*row) for row in self._native.variables}
+            self._variables = {row[0]: Variable(*row[:6], tuple(row[6]), row[7]) for row in self._native.variables}
         return self._variables
+
+    def _texts(self) -> dict[str, Parameter]:
+        """The parameters that are texts."""
+        if self._known_texts is None:
+            rows = self._native.texts
+            self._known_texts = {
+                name: Parameter(name, "", description, "String", "parameter", False, (), "", value)
+                for name, value, description in rows
+            }
+        return self._known_texts
 
     @property
     def name(self) -> str:
@@ -252,8 +261,8 @@ class Model:
         found = {}
         for name, known in self._by_name().items():
             if known.role == "parameter":
-                found[name] = Parameter(**vars(known), value=_typed(known, values.get(name)))
-        return Parameters(found)
+                found[name] = Parameter(**vars(known), value=value_of(known, values.get(name)))
+        return Parameters({**found, **self._texts()})
 
     @property
     def experiment(self) -> dict[str, float | str]:
@@ -266,37 +275,51 @@ class Model:
         return [Diagnostic(**said) for said in self._native.warnings]
 
     def with_parameters(self, values: Mapping[str, Value] | None = None, /, **named: Value) -> Model:
-        """The same model with other values of parameters. Most need no translation; structural ones, and texts with
-        expressions, translate the model anew."""
+        """The same model with other values of parameters. Most need no translation; structural ones, Strings and texts with
+        expressions translate the model anew.
+
+        >>> import gyrator
+        >>> model = gyrator.loads('''
+        ... model M
+        ...   type Kind = enumeration(linear, square);
+        ...   parameter Kind kind = Kind.linear;
+        ...   parameter Boolean on = true;
+        ...   parameter Real p[2] = {1, 2};
+        ...   parameter String label = "a";
+        ...   Real y = if not on then 1 elseif kind == Kind.square then p[2]^2 else p[2];
+        ... end M;
+        ... ''')
+        >>> model.simulate(kind="square", p=[0, 3], label="b").last("y"), model.simulate(on=False).last("y")
+        (9.0, 1.0)
+        >>> model.parameters["kind"].value, model.parameters["kind"].literals
+        ('linear', ('linear', 'square'))
+        """
         together: dict[str, Value] = {**(values or {}), **named}
         if not together:
             return self
-        known = self._by_name()
-        anew = {}
-        numbers = {}
-        for name, value in together.items():
-            if name in known and known[name].role != "parameter":
-                raise CallError(f"`{name}` is no parameter but {_article(known[name].role)}")
-            if not isinstance(value, str) and not np.all(np.isfinite(np.asarray(value, dtype=float))):
-                raise CallError(f"`{name}` = {value} is no finite number")
-            if name in known and known[name].type == "enumeration" and not isinstance(value, str):
-                raise CallError(f"`{name}` is an enumeration: give one of its values as text, with the name of its type")
-            if isinstance(value, str) or name not in known or not known[name].tunable:
-                anew[name] = _of_type(known.get(name), value)
-            else:
-                numbers[name] = float(value)  # type: ignore[arg-type]
-        for name in anew:
-            if not isinstance(anew[name], str) and not _may_be_set(name, known):
-                raise UnknownName(name, (n for n, v in known.items() if v.role == "parameter"), "parameter")
+        numbers, anew = self._split(together)
         if not anew:
             try:
                 return Model(self._origin, self._native.with_parameters(list(numbers.items())), {**self._values, **numbers})
             except ModelError:
                 # A value may decide more than the translation at hand allows.
-                anew, numbers = {name: _of_type(known[name], value) for name, value in together.items()}, {}
-        origin = self._origin.with_set(anew)
-        values_left = {name: value for name, value in {**self._values, **numbers}.items() if name not in anew}
-        return _rebuilt(origin, tuple(values_left.items()))
+                anew, numbers = self._expressions(numbers), {}
+        return self._translated_with(anew, numbers)
+
+    def _split(self, values: Mapping[str, Value]) -> tuple[dict[str, float], dict[str, str]]:
+        """What the program takes as numbers, and what needs a translation, as expressions."""
+        return split(values, self._by_name(), self._texts())
+
+    def _expressions(self, numbers: Mapping[str, float]) -> dict[str, str]:
+        """Numbers of the program as expressions."""
+        known = self._by_name()
+        return {name: expression(known[name], value_of(known[name], number)) for name, number in numbers.items()}
+
+    def _translated_with(self, anew: Mapping[str, str], numbers: Mapping[str, float]) -> Model:
+        left = {name: number for name, number in {**self._values, **numbers}.items() if name not in anew}
+        # What the texts of the model set before, and a value of one element beside the whole array.
+        covered = [name for name in left if any(name.startswith(part + "[") for part in anew)]
+        return _rebuilt(self._origin.with_set(anew), tuple((n, v) for n, v in left.items() if n not in covered))
 
     def _prepared(self, settings: dict[str, Any], parameters: Mapping[str, Value] | None, named: Mapping[str, Value]) -> Model:
         settings["inputs"] = _rows(settings.get("inputs"))
@@ -407,7 +430,7 @@ class Model:
         begin = float(self.experiment["start"])
         if at is not None and not begin <= at < np.inf:
             raise CallError(f"the run has no point at time {at:g}; it begins at {begin:g}")
-        origin = model._origin.with_set(model._values)
+        origin = model._origin.with_set(model._expressions(model._values))
         found = origin.sources().linearize(
             list(origin.set), _names(inputs), _names(outputs), at, steady_state, tolerance, solver
         )
@@ -486,31 +509,6 @@ def _names(names: Iterable[str] | None) -> list[str] | None:
     if names is None:
         return None
     return [names] if isinstance(names, str) else list(names)
-
-
-def _article(role: str) -> str:
-    return {"input": "an input", "output": "an output", "constant": "a constant"}.get(role, "a variable that is computed")
-
-
-def _typed(known: Variable, value: float | None) -> float | int | bool | None:
-    if value is None or known.type == "Real":
-        return value
-    return bool(value) if known.type == "Boolean" else int(value)
-
-
-def _of_type(known: Variable | None, value: Value) -> Value:
-    """A number as a value of the type of a variable."""
-    if known is None or isinstance(value, str) or not float(value).is_integer():  # type: ignore[arg-type]
-        return value
-    if known.type == "Boolean":
-        return bool(value)
-    return int(value) if known.type == "Integer" else float(value)  # type: ignore[arg-type]
-
-
-def _may_be_set(name: str, known: Mapping[str, Variable]) -> bool:
-    """Whether a translation may know a name: a variable, a whole array, or an attribute of one of them."""
-    whole = name.rpartition(".")[0]
-    return any(part in known or any(other.startswith(part + "[") for other in known) for part in (name, whole) if part)
 
 
 _SETTINGS = (

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from gyrator import _gyrator
-from gyrator._errors import UnknownName
+from gyrator._errors import CallError, UnknownName
+from gyrator._values import number
 
 if TYPE_CHECKING:
     from gyrator._model import Model
@@ -55,14 +56,20 @@ class Simulation:
         """Goes on by a length of time."""
         return self.step_to(self.time + length, events=events)
 
-    def set(self, values: dict[str, float] | None = None, /, **named: float) -> None:
+    def set(self, values: Mapping[str, float | str] | None = None, /, **named: float | str) -> None:
         """Sets inputs and parameters from now on. Another value makes an event at the beginning of the next step."""
         together = {**(values or {}), **named}
         known = self.model._by_name()
         for name in together:
             if name not in known:
                 raise UnknownName(name, (n for n, v in known.items() if v.role in ("input", "parameter")), "input")
-        self._native.set([(name, float(value)) for name, value in together.items()])
+        numbers = []
+        for name, value in together.items():
+            found = number(known[name], value)
+            if found is None:
+                raise CallError(f"`{name}` needs a value, and {value!r} is an expression")
+            numbers.append((name, found))
+        self._native.set(numbers)
 
     @overload
     def get(self, name: str) -> float: ...

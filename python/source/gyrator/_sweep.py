@@ -11,16 +11,68 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from gyrator import _gyrator
 from gyrator._errors import CallError, GyratorError
+from gyrator._journal import Journal
+from gyrator._progress import Progress
 from gyrator._result import Result
+from gyrator._values import Expression, Value, plain
 
 if TYPE_CHECKING:
     from gyrator._model import Model
 
-#: Values of a parameter: a list, or the first, the last and how many.
-Values = Sequence[float] | tuple[float, float, int] | npt.NDArray[Any]
 #: One variant.
-Variant = dict[str, float]
+Variant = dict[str, Any]
+#: A number of each run: the name of a variable, which means its last value, or a function of a result.
+Quantity = str | Callable[[Result], float]
+
+
+@dataclass(frozen=True)
+class Range:
+    """Numbers from one end to the other; ``count`` of them in a grid."""
+
+    low: float
+    high: float
+    count: int | None = None
+    #: Evenly on a logarithmic scale.
+    log: bool = False
+
+
+@dataclass(frozen=True)
+class Normal:
+    """A normal distribution, for samples."""
+
+    mean: float
+    deviation: float
+    count: int | None = None
+
+
+def log(low: float, high: float, count: int | None = None) -> Range:
+    """Numbers that are even on a logarithmic scale.
+
+    >>> [round(variant["C"], 9) for variant in variants({"C": log(1, 100, 3)})]
+    [1.0, 10.0, 100.0]
+    """
+    return Range(low, high, count, log=True)
+
+
+def normal(mean: float, deviation: float, count: int | None = None) -> Normal:
+    """A normal distribution, for samples."""
+    return Normal(mean, deviation, count)
+
+
+#: Values of a parameter: a list; the first, the last and how many; a range or distribution; one value.
+Values = Sequence[Value] | tuple[float, float, int] | npt.NDArray[Any] | Range | Normal | Value
+
+
+@dataclass(frozen=True)
+class Index:
+    """How much of the variance of a quantity a parameter explains: Sobol' indices with the half widths of their 95 % intervals."""
+
+    first: float
+    total: float
+    first_error: float
+    total_error: float
 
 
 @dataclass(frozen=True)
@@ -29,6 +81,8 @@ class Sweep:
 
     variants: list[Variant]
     runs: list[Result | GyratorError]
+    #: How the variants were chosen: ``"grid"``, ``"list"``, ``"one-at-a-time"`` or the kind of the samples.
+    sampling: str = "list"
 
     def __len__(self) -> int:
         return len(self.runs)
@@ -46,68 +100,226 @@ class Sweep:
 
     def last(self, name: str) -> npt.NDArray[np.float64]:
         """The values of a variable at the ends of the runs; not a number for those that failed."""
-        return np.array([np.nan if isinstance(run, GyratorError) else run.last(name) for run in self.runs])
+        return self.reduce(lambda run: run.last(name))
 
-    def reduce(self, function: Callable[[Result], float]) -> npt.NDArray[np.float64]:
+    def reduce(self, function: Quantity) -> npt.NDArray[np.float64]:
         """A number of each run; not a number for those that failed."""
+        if isinstance(function, str):
+            return self.last(function)
         return np.array([np.nan if isinstance(run, GyratorError) else float(function(run)) for run in self.runs])
 
-    def to_pandas(self, *names: str) -> Any:
-        """A ``pandas.DataFrame`` with a row for each variant: its values, and variables at the ends of the runs."""
+    def to_pandas(self, *names: str, statistics: bool = False) -> Any:
+        """A ``pandas.DataFrame`` with a row for each variant: its values, how it ended, and variables at the ends of the runs;
+        with ``statistics`` their smallest and largest values and their means over time, too."""
         import pandas
 
         frame = pandas.DataFrame(self.variants)
+        frame["status"] = [_status(run) for run in self.runs]
+        frame["message"] = [_message(run) for run in self.runs]
         for name in names:
             frame[name] = self.last(name)
+            if statistics:
+                frame[f"min({name})"] = self.reduce(lambda run: float(run[name].min()))
+                frame[f"max({name})"] = self.reduce(lambda run: float(run[name].max()))
+                frame[f"mean({name})"] = self.reduce(lambda run: _mean(run, name))
         return frame
+
+    def indices(self, of: Quantity) -> dict[str, Index]:
+        """Sobol' indices of a quantity, in a sweep with ``sampling="saltelli"``.
+
+        >>> import gyrator
+        >>> model = gyrator.loads("model M parameter Real a = 1, b = 1; Real x = 3*a + 4*b; end M;")
+        >>> vary = {"a": (0, 1), "b": (0, 1)}
+        >>> found = gyrator.sweep(model, vary, samples=512, sampling="saltelli", intervals=1).indices("x")
+        >>> round(found["a"].first, 1), round(found["b"].total, 1)  # 9/25 and 16/25
+        (0.4, 0.6)
+        """
+        if self.sampling != "saltelli":
+            raise CallError('Sobol\' indices need `sampling="saltelli"`')
+        names = list(self.variants[0])
+        found = _gyrator.sobol_indices(self.reduce(of).tolist(), len(names))
+        if found is None:
+            raise CallError("the quantity does not vary, or too few variants succeeded")
+        return {name: Index(*row) for name, row in zip(names, found)}
+
+    def fan(self, name: str, *, axes: Any = None) -> Any:
+        """Draws how a variable spreads over time, with Matplotlib: the median and the middle 50 %, 90 % and all of the runs."""
+        from gyrator._pictures import fan
+
+        return fan(self, name, axes)
+
+    def heatmap(self, of: Quantity, *, axes: Any = None) -> Any:
+        """Draws a quantity over the two parameters of a grid, with Matplotlib."""
+        from gyrator._pictures import heatmap
+
+        return heatmap(self, of, axes)
+
+    def tornado(self, of: Quantity, *, axes: Any = None) -> Any:
+        """Draws what each parameter changes by itself, with Matplotlib: the range of the mean over all other parameters, at its
+        values or over the thirds of its samples; with ``one-at-a-time`` beside the model as it is."""
+        from gyrator._pictures import tornado
+
+        return tornado(self, of, axes)
 
     def __repr__(self) -> str:
         failed = len(self.failures)
         return f"<Sweep of {len(self)} runs{f', {failed} failed' if failed else ''}>"
 
 
-def variants(vary: Mapping[str, Values] | Iterable[Mapping[str, float]]) -> list[Variant]:
-    """The product of all values; or the variants as they are listed.
+def _status(run: Result | GyratorError) -> str:
+    if isinstance(run, GyratorError):
+        return "failed"
+    return "terminated" if run.terminated is not None else "ok"
+
+
+def _message(run: Result | GyratorError) -> str:
+    if isinstance(run, GyratorError):
+        said = [diagnostic.message for diagnostic in run.diagnostics if diagnostic.severity == "error"]
+        return (said[0] if said else str(run)).partition("\n")[0]
+    return run.terminated or ""
+
+
+def _mean(run: Result, name: str) -> float:
+    """Over time, by the rule of trapezoids between rows."""
+    time, values = run.time, run[name]
+    span = time[-1] - time[0]
+    return float(np.sum(np.diff(time) * (values[1:] + values[:-1])) / (2 * span)) if span > 0 else float(values[-1])
+
+
+def variants(
+    vary: Mapping[str, Values] | Iterable[Mapping[str, Value]],
+    samples: int | None = None,
+    sampling: str | None = None,
+    seed: int = 0,
+    model: Model | None = None,
+) -> list[Variant]:
+    """The product of all values, or samples of them; or the variants as they are listed.
 
     >>> variants({"R": (1, 3, 3), "C": [10, 20]})[:3]
-    [{'R': 1.0, 'C': 10.0}, {'R': 1.0, 'C': 20.0}, {'R': 2.0, 'C': 10.0}]
+    [{'R': 1.0, 'C': 10}, {'R': 1.0, 'C': 20}, {'R': 2.0, 'C': 10}]
+    >>> variants({"R": 5, "on": [True, False]})
+    [{'R': 5, 'on': True}, {'R': 5, 'on': False}]
+    >>> sorted(variant["n"] for variant in variants({"n": [1, 2]}, samples=4))
+    [1, 1, 2, 2]
     """
     if not isinstance(vary, Mapping):
-        listed = [{name: float(value) for name, value in variant.items()} for variant in vary]
-        if len({tuple(variant) for variant in listed}) > 1:
+        if samples is not None or sampling is not None:
+            raise CallError("variants that are listed are not sampled")
+        listed = [{name: plain(value) for name, value in variant.items()} for variant in vary]
+        if len({tuple(sorted(variant)) for variant in listed}) > 1:
             raise CallError("all variants have to set the same parameters")
         return listed
-    axes = [[(name, value) for value in _values(name, given)] for name, given in vary.items()]
-    return [dict(chosen) for chosen in itertools.product(*axes)]
+    if sampling is None and samples is None:
+        axes = [[(name, value) for value in _levels(name, given)] for name, given in vary.items()]
+        return [dict(chosen) for chosen in itertools.product(*axes)]
+    if sampling == "one-at-a-time":
+        return _one_at_a_time(vary, samples, model)
+    if samples is None:
+        raise CallError("say with `samples` how many samples to draw")
+    if samples < 1:
+        raise CallError("there has to be at least one sample")
+    kinds = ("lhs", "random", "sobol", "saltelli")
+    if (sampling or "lhs") not in kinds:
+        raise CallError(f"`{sampling}` is no sampling; there are {', '.join(kinds)} and one-at-a-time")
+    factors = [_factor(name, given, model) for name, given in vary.items()]
+    try:
+        rows = _gyrator.sample(sampling or "lhs", [factor for factor, _ in factors], samples, seed)
+    except ValueError as error:
+        raise CallError(str(error)) from None
+    return [
+        {name: listed[int(value)] if listed is not None else value for name, value, (_, listed) in zip(vary, row, factors)}
+        for row in rows
+    ]
 
 
-def _values(name: str, given: Values) -> list[float]:
-    if isinstance(given, tuple) and len(given) == 3 and isinstance(given[2], (int, np.integer)):
-        if given[2] < 1:
+def _one_at_a_time(vary: Mapping[str, Values], samples: int | None, model: Model | None) -> list[Variant]:
+    if samples is not None:
+        raise CallError('`sampling="one-at-a-time"` moves each parameter over its own values; leave out `samples`')
+    known = model.parameters if model is not None else {}
+    base: Variant = {name: known[name].value for name in vary}
+    moved = [{**base, name: value} for name, given in vary.items() for value in _levels(name, given, 2)]
+    return [base, *moved]
+
+
+def _is_range(given: Any) -> bool:
+    numbers = (int, float, np.integer, np.floating)
+    return isinstance(given, tuple) and all(isinstance(part, numbers) and not isinstance(part, bool) for part in given)
+
+
+def _levels(name: str, given: Any, least: int | None = None) -> list[Any]:
+    if _is_range(given) and len(given) == 3 and isinstance(given[2], (int, np.integer)):
+        given = Range(float(given[0]), float(given[1]), int(given[2]))
+    elif _is_range(given) and len(given) == 2 and least is not None:
+        given = Range(float(given[0]), float(given[1]))
+    if isinstance(given, (Range, Normal)):
+        count = given.count if given.count is not None else least
+        if count is None:
+            raise CallError(f"how many values of `{name}`? Give a count, or draw `samples`")
+        if count < 1:
             raise CallError(f"`{name}` needs one value or more")
-        values: list[float] = np.linspace(given[0], given[1], int(given[2])).tolist()
-    else:
-        values = [float(value) for value in given]
-    if not values:
+        try:
+            levels: list[Any] = _gyrator.levels(_native_factor(given), count)
+        except ValueError as error:
+            raise CallError(f"`{name}`: {error}") from None
+        return levels
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        return [plain(given)]
+    listed = [plain(value) for value in given]
+    if not listed:
         raise CallError(f"`{name}` has no values")
-    return values
+    return listed
+
+
+def _native_factor(given: Range | Normal) -> tuple[str, list[float]]:
+    if isinstance(given, Normal):
+        return ("normal", [float(given.mean), float(given.deviation)])
+    return ("log" if given.log else "linear", [float(given.low), float(given.high)])
+
+
+def _factor(name: str, given: Any, model: Model | None) -> tuple[tuple[str, list[float]], list[Any] | None]:
+    """What samples are drawn from: a distribution, or the positions in a list."""
+    if _is_range(given) and len(given) in (2, 3):
+        given = Range(float(given[0]), float(given[1]))
+    if isinstance(given, (Range, Normal)):
+        kind, numbers = _native_factor(given)
+        known = model.parameters.get(name) if model is not None and name in model.parameters else None
+        if known is not None and known.type == "Integer":
+            kind = {"linear": "whole"}.get(kind, kind)
+            if kind != "whole":
+                raise CallError(f"`{name}` is an Integer: give a range or a list of whole numbers")
+        elif known is not None and known.type != "Real":
+            raise CallError(f"`{name}` is no number, so it has no range: list its values")
+        return (kind, numbers), None
+    listed = _levels(name, given)
+    return ("list", [float(place) for place in range(len(listed))]), listed
 
 
 def sweep(
     model: Model,
-    vary: Mapping[str, Values] | Iterable[Mapping[str, float]],
+    vary: Mapping[str, Values] | Iterable[Mapping[str, Value]],
     *,
     keep: Iterable[str] | None = None,
+    samples: int | None = None,
+    sampling: str | None = None,
+    seed: int = 0,
     threads: int | None = None,
     callback: Callable[[int, int], object] | None = None,
+    progress: bool = False,
+    journal: str | os.PathLike[str] | None = None,
     **settings: Any,
 ) -> Sweep:
     """Runs a model for each variant of its parameters, on threads that share one translated program.
 
-    ``vary`` has for each parameter a list of values, or ``(first, last, count)``; all combinations are run. It may also be a
-    list of variants. ``settings`` are those of :meth:`Model.simulate`; ``keep`` names the variables that are kept. Values of
-    structural parameters are translated once each. A run that fails is the exception in place of its result. ``callback`` is
-    called with the numbers of runs that are finished and of all.
+    ``vary`` has for each parameter a list of values, ``(first, last, count)``, :func:`gyrator.log`, or one value; all
+    combinations are run. It may also be a list of variants. With ``samples`` values are drawn from ranges, lists and
+    :func:`gyrator.normal` instead: ``sampling`` is ``"lhs"`` (a Latin hypercube), ``"random"``, ``"sobol"`` or ``"saltelli"``
+    (for :meth:`Sweep.indices`), and the same ``seed`` gives the same samples. ``sampling="one-at-a-time"`` runs the model as it
+    is and then moves each parameter by itself.
+
+    ``settings`` are those of :meth:`Model.simulate`; ``keep`` names the variables that are kept. Values of structural
+    parameters, Strings and expressions are translated once each. A run that fails is the exception in place of its result.
+    ``callback`` is called with the numbers of runs that are finished and of all; ``progress`` shows a bar. With ``journal``
+    finished runs are written to that file, and the same call goes on after whatever ended it.
 
     >>> import gyrator
     >>> model = gyrator.loads("model M parameter Real k = 1; Real x(start = 1, fixed = true); equation der(x) = -k*x; end M;")
@@ -115,8 +327,57 @@ def sweep(
     >>> found.last("x").round(4).tolist()
     [0.3679, 0.1353, 0.0498]
     """
-    wanted = variants(vary)
-    return Sweep(wanted, run_variants(model, wanted, None if keep is None else list(keep), threads, callback, settings))
+    wanted = variants(vary, samples, sampling, seed, model)
+    names = None if keep is None else [keep] if isinstance(keep, str) else list(keep)
+    shown = Progress(len(wanted)) if progress else None
+
+    def told(done: int, of: int) -> None:
+        if shown is not None:
+            shown.at(done)
+        if callback is not None:
+            callback(done, of)
+
+    hears = told if progress or callback is not None else None
+    if journal is None:
+        runs = run_variants(model, wanted, names, threads, hears, settings)
+    else:
+        runs = _with_journal(Journal(journal, model, wanted, names, settings), model, wanted, names, threads, hears, settings)
+    if shown is not None:
+        shown.end()
+    return Sweep(wanted, runs, kind_of(vary, samples, sampling))
+
+
+def kind_of(vary: object, samples: int | None, sampling: str | None) -> str:
+    """How variants are chosen."""
+    if sampling is not None or samples is not None:
+        return sampling or "lhs"
+    return "grid" if isinstance(vary, Mapping) else "list"
+
+
+def _with_journal(
+    journal: Journal,
+    model: Model,
+    wanted: list[Variant],
+    keep: list[str] | None,
+    threads: int | None,
+    callback: Callable[[int, int], object] | None,
+    settings: Mapping[str, Any],
+) -> list[Result | GyratorError]:
+    """In pieces, each of which is written when it is done."""
+    with journal:
+        missing = [place for place in range(len(wanted)) if place not in journal.runs]
+        size = 16 * (threads or os.cpu_count() or 1)
+        for begin in range(0, len(missing), size):
+            places = missing[begin : begin + size]
+            before = len(journal.runs)
+
+            def told(done: int, _: int, before: int = before) -> None:
+                if callback is not None:
+                    callback(before + done, len(wanted))
+
+            found = run_variants(model, [wanted[place] for place in places], keep, threads, told, settings)
+            journal.add(zip(places, found))
+        return [journal.runs[place] for place in range(len(wanted))]
 
 
 def run_variants(
@@ -130,55 +391,82 @@ def run_variants(
     """The runs of variants, in their order."""
     if not wanted:
         return []
-    known = model.parameters
-    structural = [name for name in wanted[0] if known[name].structural]
-    free = [name for name in wanted[0] if name not in structural]
-    groups: dict[tuple[float, ...], list[int]] = {}
+    prepared = _prepared(settings)
+    runs: list[Result | GyratorError | None] = [None] * len(wanted)
+    # Those that share a translation and set the same numbers.
+    groups: dict[tuple[Any, ...], list[tuple[int, dict[str, float]]]] = {}
+    translated: dict[tuple[Any, ...], dict[str, str]] = {}
     for place, variant in enumerate(wanted):
-        groups.setdefault(tuple(variant[name] for name in structural), []).append(place)
-    runs: list[Result | GyratorError] = [CallError("not run")] * len(wanted)
+        numbers, anew = model._split(variant)
+        key = (tuple(anew.items()), tuple(numbers))
+        groups.setdefault(key, []).append((place, numbers))
+        translated[key] = anew
     finished = 0
-    for chosen, places in groups.items():
+    for key, group in groups.items():
 
-        def progress(count: int, _: int, before: int = finished) -> None:
+        def told(count: int, _: int, before: int = finished) -> None:
             if callback is not None:
                 callback(before + count, len(wanted))
 
-        found = _run_group(model, dict(zip(structural, chosen)), free, [wanted[k] for k in places], keep, threads,
-                           progress if callback else None, settings)  # fmt: skip
-        for place, run in zip(places, found):
+        rows = [numbers for _, numbers in group]
+        found = _run_group(model, translated[key], rows, keep, threads, told if callback else None, prepared, settings)
+        for (place, _), run in zip(group, found):
             runs[place] = run
-        finished += len(places)
-    return runs
+        finished += len(group)
+    return [run if run is not None else CallError("not run") for run in runs]
+
+
+def _prepared(settings: Mapping[str, Any]) -> dict[str, Any]:
+    from gyrator._model import _settings
+
+    prepared = _settings(settings)
+    unknown = sorted(set(settings) - set(prepared) - {"parameters"})
+    if any(settings[name] is not None for name in unknown):
+        raise CallError(f"`{unknown[0]}` is no setting of a run; parameters stand in `parameters`")
+    return prepared
 
 
 def _run_group(
     model: Model,
-    chosen: Variant,
-    free: list[str],
-    group: list[Variant],
+    anew: dict[str, str],
+    rows: list[dict[str, float]],
     keep: list[str] | None,
     threads: int | None,
     callback: Callable[[int, int], object] | None,
+    prepared: Mapping[str, Any],
     settings: Mapping[str, Any],
 ) -> list[Result | GyratorError]:
     """The runs of variants that share a translation."""
-    from gyrator._model import _settings
-
+    chosen = {name: Expression(text) for name, text in anew.items()}
+    ready = dict(prepared)
     try:
-        together: dict[str, Any] = {**settings}
-        parameters = together.pop("parameters", None)
-        prepared = _settings(together)
-        unknown = sorted(set(together) - set(prepared))
-        if any(together[name] is not None for name in unknown):
-            raise CallError(f"`{unknown[0]}` is no setting of a run; parameters stand in `parameters`")
-        base = model._prepared(prepared, parameters, chosen)
+        base = model._prepared(ready, settings.get("parameters"), chosen)
     except GyratorError as error:
         if isinstance(error, CallError):
             raise
-        return [error] * len(group)
+        return [error] * len(rows)
     wanted = None if keep is None else base._check(keep)
-    rows = [[variant[name] for name in free] for variant in group]
+    names = list(rows[0])
     count = threads if threads is not None else os.cpu_count() or 1
-    found = base._native.sweep(prepared, free, rows, wanted, count, callback)
-    return [run if isinstance(run, GyratorError) else base._result(run) for run in found]
+    values = [list(row.values()) for row in rows]
+    found: list[Any] = base._native.sweep(ready, names, values, wanted, count, callback)
+    title, shown = base.name, base.outputs
+    return [
+        _translated(base, row, ready, wanted, run) if isinstance(run, GyratorError) else Result(run, title, shown)
+        for row, run in zip(rows, found)
+    ]
+
+
+def _translated(
+    model: Model, row: dict[str, float], settings: dict[str, Any], keep: list[str] | None, error: GyratorError
+) -> Result | GyratorError:
+    """The run of a variant whose values decide more than the translation at hand allows, if that is why it failed."""
+    if all(said.code != "structural-parameter" for said in error.diagnostics):
+        return error
+    try:
+        changed = model._translated_with(model._expressions(row), {})
+        return changed._result(changed._native.simulate(settings, keep, None))
+    except GyratorError as reason:
+        return reason
+
+

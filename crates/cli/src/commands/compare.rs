@@ -37,7 +37,10 @@ pub fn run(arguments: &Compare, _: Style) -> Result<(), Failure> {
         Tolerance { time: arguments.time_tolerance, value: arguments.tolerance, nominal: arguments.nominal };
     let deviations = compare(&reference, &result, tolerance);
     if let Some(path) = &arguments.output {
-        let name = match deviations.iter().find(|it| result.get(&it.name).is_some()) {
+        let drawable = || deviations.iter().filter(|it| result.get(&it.name).is_some());
+        // Two parallel lines show less than what follows from the parameters that they are.
+        let moving = drawable().find(|it| moves(&reference, &it.name) || moves(&result, &it.name));
+        let name = match moving.or_else(|| drawable().next()) {
             Some(worst) => worst.name.clone(),
             None => nearest_to_its_edge(&reference, &result, tolerance),
         };
@@ -45,6 +48,11 @@ pub fn run(arguments: &Compare, _: Style) -> Result<(), Failure> {
     }
     report(arguments, reference.variables.len(), &deviations)?;
     if deviations.is_empty() { Ok(()) } else { Err(Failure { exit: Exit::Model, message: String::new() }) }
+}
+
+/// Whether a variable has several values.
+fn moves(run: &Trajectories, name: &str) -> bool {
+    run.get(name).is_some_and(|found| found.values.iter().any(|value| *value != found.values[0]))
 }
 
 /// Where no variable leaves its tube: the one that a narrower tube would lose first.

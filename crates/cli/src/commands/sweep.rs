@@ -6,6 +6,7 @@
 
 mod data_set;
 mod design;
+mod effects;
 mod journal;
 mod pictures;
 mod programs;
@@ -310,7 +311,8 @@ impl Study {
                 0 => String::new(),
                 _ => format!(", {failed} of them failed; the column `message` says why"),
             };
-            tell(&format!("{}: {count} variants{failures}\n", result.display()));
+            let counted = if count == 1 { "1 variant".to_owned() } else { format!("{count} variants") };
+            tell(&format!("{}: {counted}{failures}\n", result.display()));
         }
         if failed == count && count > 0 {
             let first = match table.get("message") {

@@ -299,7 +299,8 @@ pub(super) fn equalled(x: Range, y: Vec<Range>, shape: f64) -> (Range, Vec<Range
 }
 
 fn place_curves(panel: &Panel, x: Range, y: Range, frame: Frame) -> Vec<PlacedCurve> {
-    let buckets = frame.width as usize;
+    // Pictures of points have two for each unit of length, and a curve that fills its area must leave no gap between them.
+    let buckets = 2 * frame.width as usize;
     let place = |(curve, number): (&Curve, Option<usize>)| {
         let mut runs = placed(curve, x, y, buckets);
         for point in runs.iter_mut().flatten() {

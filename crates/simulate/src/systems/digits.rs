@@ -27,6 +27,8 @@ pub(super) struct Watch {
     /// How large their terms have been.
     largest: Vec<f64>,
     terms: Terms,
+    /// What inner unknowns are computed from, and the residuals by that.
+    definitions: Option<Box<[Terms; 2]>>,
     /// A form that is not torn does not help.
     pub is_over: bool,
 }
@@ -76,12 +78,13 @@ impl Watch {
 
     /// Whether the residuals are small beside the terms that the inner unknowns are made of. Derivatives at rest are the
     /// rounding errors of the flows that they balance, and an equation between them is fulfilled by nothing else.
-    fn vanishes(&self, program: &Program, system: SystemId, memory: &Memory, residuals: &[f64]) -> bool {
+    fn vanishes(&mut self, program: &Program, system: SystemId, memory: &Memory, residuals: &[f64]) -> bool {
         let Some(found) = program.equation_system(system) else { return false };
-        let values: Vec<ExprId> = found.inner.iter().map(|assignment| assignment.value).collect();
-        let mut definitions = Terms::of(program, &values);
+        let [definitions, terms] = &mut **self.definitions.get_or_insert_with(|| {
+            let values: Vec<ExprId> = found.inner.iter().map(|assignment| assignment.value).collect();
+            Box::new([Terms::of(program, &values), Terms::of(program, &found.residuals)])
+        });
         definitions.evaluate(program, memory);
-        let mut terms = Terms::of(program, &found.residuals);
         for (place, assignment) in found.inner.iter().enumerate() {
             terms.give(program, assignment.variable, definitions.size(place));
         }

@@ -27,7 +27,7 @@ impl Whole {
         whole.copy_values(memory, &mut own);
         let workspace = Box::new(Workspace::new(&whole, system, &own).ok()?);
         let addresses = whole.addresses_of_system(system);
-        Some(Self { program: Arc::new(whole), memory: own, workspace, addresses, is_compiled: false })
+        Some(Self { program: whole, memory: own, workspace, addresses, is_compiled: false })
     }
 
     /// Solves it from the values in memory, which holds the solution afterwards, if there is one.

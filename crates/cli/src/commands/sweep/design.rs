@@ -25,7 +25,7 @@ pub struct Varied {
     pub how: How,
     /// Where values are no numbers: their texts, and the factor holds their positions.
     pub texts: Option<Vec<String>>,
-    is_boolean: bool,
+    ty: VariableType,
 }
 
 /// How a parameter gets its value.
@@ -40,7 +40,7 @@ pub enum How {
 impl Varied {
     /// A value for people: in its displayUnit, or its text.
     pub fn shown(&self, value: f64) -> String {
-        if self.texts.is_some() {
+        if self.texts.is_some() || self.ty == VariableType::Boolean {
             return self.text(value);
         }
         let (unit, convert) = units::display(&self.unit, &self.display_unit);
@@ -51,7 +51,7 @@ impl Varied {
     pub fn text(&self, value: f64) -> String {
         match &self.texts {
             Some(texts) => texts.get(value as usize).cloned().unwrap_or_default(),
-            None if self.is_boolean => (value != 0.0).to_string(),
+            None if self.ty == VariableType::Boolean => (value != 0.0).to_string(),
             None if value.fract() == 0.0 && value.abs() < 1e15 => format!("{}", value as i64),
             None => format!("{value:?}"),
         }
@@ -102,7 +102,15 @@ pub fn resolve(
     let number = |quantity: &Quantity| in_unit(&vary.name, quantity, &unit, is_difference);
     let is_boolean = declared.ty == VariableType::Boolean;
     let mut texts = None;
+    let is_range = !matches!(vary.values, Values::List(_));
+    if is_range && own.is_some() && !matches!(declared.ty, VariableType::Real | VariableType::Integer) {
+        let (name, example) = (&vary.name, examples(declared.ty, model));
+        return Err(format!("`{name}` is no number, so it has no range: list its values, `{name}={example}`"));
+    }
     let factor = match &vary.values {
+        Values::Linear(low, high) if declared.ty == VariableType::Integer => {
+            Factor::Whole { low: number(low)?, high: number(high)? }
+        }
         Values::Linear(low, high) => Factor::Linear { low: number(low)?, high: number(high)? },
         Values::Logarithmic(low, high) => Factor::Logarithmic { low: number(low)?, high: number(high)? },
         Values::Normal(mean, deviation) => {
@@ -129,7 +137,45 @@ pub fn resolve(
     }
     let tuned = scalar.filter(|&id| texts.is_none() && program.is_tunable(id));
     let how = tuned.map_or(How::Translated, How::Tuned);
-    Ok(Varied { name: vary.name.clone(), unit, display_unit, factor, count: vary.count, how, texts, is_boolean })
+    Ok(Varied { name: vary.name.clone(), unit, display_unit, factor, count: vary.count, how, texts, ty: declared.ty })
+}
+
+/// Two values of a type, as they are written.
+fn examples(ty: VariableType, model: &dae::Model) -> String {
+    match ty {
+        VariableType::Boolean => "true,false".to_owned(),
+        VariableType::Enumeration(index) => {
+            let literals = model.enumerations.get(index as usize).map(|it| it.literals.iter().take(2));
+            literals.into_iter().flatten().map(ToString::to_string).collect::<Vec<_>>().join(",")
+        }
+        _ => "\"a\",\"b\"".to_owned(),
+    }
+}
+
+impl Varied {
+    /// The value of a sample: an Integer is the next whole number.
+    fn sampled(&self, share: f64) -> f64 {
+        let value = self.factor.quantile(share);
+        if self.ty == VariableType::Integer && self.texts.is_none() { value.round() } else { value }
+    }
+
+    /// Levels of an Integer have to be whole; rounding errors of a logarithmic scale are none of the user's.
+    fn checked(&self, levels: Vec<f64>) -> Result<Vec<f64>, String> {
+        if self.ty != VariableType::Integer || self.texts.is_some() {
+            return Ok(levels);
+        }
+        let whole = |level: &f64| {
+            let near = level.round();
+            let is_whole = (level - near).abs() <= 1e-9 * near.abs().max(1.0);
+            is_whole.then_some(near).ok_or_else(|| {
+                format!(
+                    "`{}` is an Integer, and {} is not whole; choose other ends or another number of values",
+                    self.name, level
+                )
+            })
+        };
+        levels.iter().map(whole).collect()
+    }
 }
 
 /// An element of a list as a number; `None` for an expression.
@@ -173,8 +219,8 @@ pub fn variants(arguments: &Sweep, varied: &[Varied]) -> Result<Vec<Vec<f64>>, S
     };
     let levels = |least: Option<usize>| -> Result<Vec<Vec<f64>>, String> {
         let of = |it: &Varied| match (&it.factor, it.count.or(least)) {
-            (Factor::List(values), _) => Ok(values.clone()),
-            (_, Some(count)) if count <= MOST => Ok(it.factor.levels(count)),
+            (Factor::List(values), _) => it.checked(values.clone()),
+            (_, Some(count)) if count <= MOST => it.checked(it.factor.levels(count)),
             (_, Some(_)) => Err(format!("these are more than {MOST} variants")),
             (_, None) => {
                 let name = &it.name;
@@ -184,7 +230,7 @@ pub fn variants(arguments: &Sweep, varied: &[Varied]) -> Result<Vec<Vec<f64>>, S
         varied.iter().map(of).collect()
     };
     let sampled = |points: Vec<Vec<f64>>| -> Vec<Vec<f64>> {
-        let value = |(it, share): (&Varied, &f64)| it.factor.quantile(*share);
+        let value = |(it, share): (&Varied, &f64)| it.sampled(*share);
         points.iter().map(|point| varied.iter().zip(point).map(value).collect()).collect()
     };
     let needs_samples = || arguments.samples.ok_or("say with `--samples N` how many samples to draw".to_owned());

@@ -8,6 +8,7 @@ use results::{Table, Trajectories};
 use study::{Factor, quantile};
 
 use super::design::Varied;
+use super::effects;
 use super::variant::{Plan, trajectory};
 use crate::arguments::{Sampling, StudyPicture, Sweep};
 use crate::commands::plot::write;
@@ -26,9 +27,6 @@ pub fn check(arguments: &Sweep, plan: &Plan) -> Result<(), String> {
             StudyPicture::Heatmap if grid_factors(plan).is_none() || arguments.samples.is_some() => {
                 return Err("a heat map needs exactly two varied parameters with several values each, and no samples"
                     .to_owned());
-            }
-            StudyPicture::Tornado if arguments.sampling != Some(Sampling::OneAtATime) => {
-                return Err("a tornado needs `--sampling one-at-a-time`".to_owned());
             }
             StudyPicture::Heatmap | StudyPicture::Tornado if plan.kept.is_empty() && arguments.of.is_none() => {
                 return Err("name the quantity of the picture with --of, such as `max(x)`".to_owned());
@@ -206,28 +204,36 @@ fn shown(plan: &Plan, table: &Table, quantity: &str) -> (String, Vec<f64>) {
     (unit.to_owned(), values.into_iter().map(|value| convert.apply(value)).collect())
 }
 
+/// What a parameter changes: its value and the quantity at the lowest and at the highest quantity.
+struct Bar<'a> {
+    varied: &'a Varied,
+    low: (f64, f64),
+    high: (f64, f64),
+}
+
 fn tornado(arguments: &Sweep, plan: &Plan, table: &Table) -> Result<Figure, String> {
     let quantity =
         super::quantities(arguments, plan, table)?.into_iter().next().ok_or("name the quantity with --of")?;
     let (unit, values) = shown(plan, table, &quantity);
-    let base = values.first().copied().filter(|base| base.is_finite()).ok_or("the model as it is failed")?;
-    // The parameter that a variant moves, and the value that it has there.
-    let moved = |point: &Vec<f64>| point.iter().position(|value| !value.is_nan());
-    struct Bar<'a> {
-        varied: &'a Varied,
-        /// Value of the parameter and of the quantity at the lowest and at the highest quantity.
-        low: (f64, f64),
-        high: (f64, f64),
-    }
-    let bar = |(k, varied)| {
-        let ends =
-            plan.variants.iter().zip(&values).filter(|(point, value)| moved(point) == Some(k) && value.is_finite());
-        let ends: Vec<(f64, f64)> = ends.map(|(point, &value)| (point[k], value)).collect();
-        let low = ends.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1))?;
-        let high = ends.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (succeeded, is_one_at_a_time) = (super::succeeded(table), arguments.sampling == Some(Sampling::OneAtATime));
+    let values: Vec<f64> =
+        values.iter().zip(&succeeded).map(|(&value, &ok)| if ok { value } else { f64::NAN }).collect();
+    let base = match is_one_at_a_time {
+        true => values.first().copied().filter(|base| base.is_finite()).ok_or("the model as it is failed")?,
+        false => effects::mean(values.iter().copied()).ok_or(format!("`{quantity}` has no value in any variant"))?,
+    };
+    let bar = |k: usize| {
+        let varied = &plan.varied[k];
+        // Samples of a list have its values.
+        let are_spread = arguments.samples.is_some() && !matches!(varied.factor, Factor::List(_));
+        let ends = match is_one_at_a_time {
+            true => effects::moved(&plan.variants, &values, k),
+            false => effects::by_itself(&plan.variants, &values, k, are_spread),
+        };
+        let (low, high) = effects::ends(&ends)?;
         Some(Bar { varied, low, high })
     };
-    let mut bars: Vec<Bar> = plan.varied.iter().enumerate().filter_map(bar).collect();
+    let mut bars: Vec<Bar> = (0..plan.varied.len()).filter_map(bar).collect();
     let swing = |bar: &Bar| bar.high.1.max(base) - bar.low.1.min(base);
     // From bottom to top.
     bars.sort_by(|a, b| swing(a).total_cmp(&swing(b)));
@@ -259,7 +265,7 @@ fn tornado(arguments: &Sweep, plan: &Plan, table: &Table) -> Result<Figure, Stri
     // Room for the values beside the bars.
     let air = if widest > 0.0 { 0.25 * (high - low) } else { base.abs().max(1.0) * 0.1 };
     x.limits = Some((low - air, high + air));
-    let title =
-        format!("{}: {quantity}, {}{} as it is", plan.model, units::number(base, 5), units::behind_number(&unit));
+    let what = if is_one_at_a_time { "as it is" } else { "on average" };
+    let title = format!("{}: {quantity}, {}{} {what}", plan.model, units::number(base, 5), units::behind_number(&unit));
     Ok(Figure { title, x, panels: vec![panel], equal: false })
 }
