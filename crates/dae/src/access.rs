@@ -49,7 +49,7 @@ struct Outside {
 pub enum Change {
     /// The user allows it.
     Disk(PathBuf),
-    /// The user does not: the disk stays as it is, and the model alone sees the change.
+    /// The user does not, and it is in a folder of the model: the disk stays as it is, and the model alone sees the change.
     Shadow(PathBuf),
 }
 
@@ -118,7 +118,8 @@ impl Access {
         if is_below(&path, &self.allowed.write) {
             return Ok(Change::Disk(path));
         }
-        if self.allowed.strict {
+        // What lies elsewhere is not the model's, not even in a copy.
+        if self.allowed.strict || !is_below(&path, &self.own) {
             let shown = path.display();
             return Err(format!("the model may not {verb} `{shown}`; {}", option("--allow-write", &path)));
         }
@@ -314,6 +315,7 @@ mod tests {
             let change = access.write(&root.join(name), "write").unwrap();
             assert_eq!(change, if name == "given/a" { Change::Disk } else { Change::Shadow }(root.join(name)));
         }
+        assert!(access.write(&root.join("secret/new"), "write").is_err());
         let warnings = access.take_warnings();
         let [warning] = &warnings[..] else { panic!("{warnings:?}") };
         assert!(warning.message.contains("may not write") && warning.message.contains("own/a"), "{}", warning.message);
