@@ -441,8 +441,8 @@ fn a_left_limit_beside_a_value_that_is_held() {
                 "package P
                   block Rising
                     parameter Boolean before = false;
-                    {declared}
                     output Boolean y = edge(u);
+                    {declared}
                   end Rising;
                   block Pulse
                     output Boolean y;
