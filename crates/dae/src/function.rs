@@ -334,6 +334,26 @@ pub enum ArrayFunction {
     Concat,
 }
 
+impl Function {
+    /// Whether a variable has any part in what the function computes.
+    pub fn reads(&self, local: LocalId) -> bool {
+        let Body::Algorithm(statements) = &self.body else { return true };
+        let mut open: Vec<&Expr> = Vec::new();
+        for_each_statement(statements, &mut |statement| statement.for_each_expression(&mut |expr| open.push(expr)));
+        for (id, other) in self.locals.iter() {
+            open.extend(other.sizes.iter().flatten().filter(|_| id != local));
+            open.extend(&other.default);
+        }
+        while let Some(expr) = open.pop() {
+            if matches!(expr, Expr::Local(read) if *read == local) {
+                return true;
+            }
+            expr.for_each_operand(&mut |operand| open.push(operand));
+        }
+        self.outputs.contains(&local)
+    }
+}
+
 /// Calls `visit` for each statement and those inside it.
 pub fn for_each_statement<'s>(statements: &'s [Statement], visit: &mut dyn FnMut(&'s Statement)) {
     let mut stack: Vec<&Statement> = statements.iter().rev().collect();

@@ -318,7 +318,12 @@ impl Text<'_> {
 
     /// The class of an external object, which its constructor tells.
     fn object_class(&self, variable: &Variable) -> String {
-        let Some(Node::Call { site, .. }) = variable.binding.map(|binding| self.model.exprs.node(binding)) else {
+        let mut binding = variable.binding.map(|binding| self.model.exprs.node(binding));
+        // An object that is handed over is of the class of the one that was made.
+        if let Some(Node::Var(made)) = binding {
+            binding = self.model.variables[made].binding.map(|binding| self.model.exprs.node(binding));
+        }
+        let Some(Node::Call { site, .. }) = binding else {
             return "ExternalObject".to_owned();
         };
         let function = self.model.functions.get(self.model.exprs.call_site(site).function);

@@ -511,7 +511,14 @@ impl Lowering<'_> {
             Kind::Local(local) => ir::Expr::Local(*local),
             Kind::Component(reference) => match depends_on_locals(reference) {
                 true => self.element_of_constant(reference, expr)?,
-                false => self.constant(expr)?,
+                false => match self.constant(expr) {
+                    // An element that does not exist is a mistake where it is asked for, which a branch or the left side of
+                    // `and` and `or` may prevent.
+                    Err(diagnostic) if diagnostic.code == "subscript-range" => {
+                        self.element_of_constant(reference, expr)?
+                    }
+                    value => value?,
+                },
             },
             Kind::SizeOfPart(..) => self.constant(expr)?,
             Kind::Index(value, subscripts) => {

@@ -30,6 +30,12 @@ pub fn text_matrix(text: &str, name: &str) -> Result<Matrix, String> {
             token.parse().map_err(|_| format!("the size `{token}` of table `{found}` is no number"))
         };
         let (rows, columns) = (size()?, size()?);
+        if found != name {
+            // What stands in other tables does not matter.
+            while tokens.next_if(|token| !matches!(*token, "double" | "float")).is_some() {}
+            names.push(found);
+            continue;
+        }
         let count = rows.checked_mul(columns).filter(|&count| count <= MAX_ELEMENTS);
         let count = count.ok_or_else(|| format!("table `{found}` of size {rows} x {columns} is too large"))?;
         let mut values = Vec::with_capacity(count.min(1 << 20));
@@ -38,10 +44,7 @@ pub fn text_matrix(text: &str, name: &str) -> Result<Matrix, String> {
             let value: f64 = token.parse().map_err(|_| format!("`{token}` in table `{found}` is no number"))?;
             values.push(value);
         }
-        if found == name {
-            return Ok(Matrix { rows, columns, values });
-        }
-        names.push(found);
+        return Ok(Matrix { rows, columns, values });
     }
     Err(format!("there is no table `{name}` in the file; it holds {}", names.join(", ")))
 }
@@ -102,6 +105,9 @@ float second(1,2)
             text_matrix(TEXT, "third").unwrap_err(),
             "there is no table `third` in the file; it holds first, second"
         );
+        let without_data = format!("{TEXT}double third(2,2)\ndouble fourth(1,1)\n7\n");
+        assert_eq!(text_matrix(&without_data, "fourth").unwrap().values, [7.0]);
+        assert!(text_matrix(&without_data, "third").is_err());
         assert!(text_matrix("double x(1,1) 2", "x").is_err());
         assert!(text_matrix("#1\ndouble x(2,2)\n1 2 3", "x").is_err());
         assert!(text_matrix("#1\ndouble x(99999999999,99999999999)\n1", "x").is_err());

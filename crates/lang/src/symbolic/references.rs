@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use base::{Diagnostic, Span};
+use base::{Diagnostic, Id, Span};
 use dae::expr::CompareOp;
 use dae::{Action, ActionKind, ExprId, Node, Origin, OriginKind, Variability};
 
@@ -11,7 +11,7 @@ use super::value::stack;
 use super::{Expander, Mode, Positions, Sizes, Symbolic, arrays, sizes_text};
 use crate::elaborate::Elaborator;
 use crate::flat::Indices;
-use crate::instance::{CompId, ComponentType, Outcome};
+use crate::instance::{Builtin, CompId, ComponentType, Outcome};
 use crate::typed::{Base, Expr, Kind, Reference, Subscript};
 
 /// What a subscript chooses.
@@ -344,9 +344,28 @@ impl Expander<'_> {
         }
     }
 
+    /// Stands for a variable where only sizes count. Sizes are computed from Integers, so no two of them look alike: the
+    /// difference of two that are not known must not be known.
+    fn unknown_scalar(&mut self, component: CompId, indices: &Indices) -> ExprId {
+        let is_integer = matches!(
+            self.elaborator.instances.component_type(component),
+            Ok(ComponentType::Builtin { builtin: Builtin::Integer, .. })
+        );
+        let exprs = self.exprs();
+        let time = exprs.time();
+        if !is_integer {
+            return time;
+        }
+        let numbers = std::iter::once(component.index() as f64).chain(indices.iter().map(|&at| f64::from(at)));
+        numbers.fold(time, |mark, number| {
+            let number = exprs.real(number);
+            exprs.builtin(dae::Builtin::Atan2, &[mark, number])
+        })
+    }
+
     fn scalar_of(&mut self, component: CompId, indices: &Indices, span: Span) -> Outcome<Symbolic> {
         if self.mode == Mode::Shape {
-            return Ok(Symbolic::Scalar(self.exprs().time()));
+            return Ok(Symbolic::Scalar(self.unknown_scalar(component, indices)));
         }
         let ty = self.elaborator.component_type(component)?;
         let variability = self.elaborator.component_variability(component, &ty);

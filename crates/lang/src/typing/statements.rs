@@ -290,7 +290,7 @@ impl Typer<'_> {
         let instances = &self.elaborator.instances;
         let (name, owner_name) = (instances.path(last), instances.path(owner));
         let message = format!("`{name}` is assigned in a when clause outside of `{owner_name}`, to which it belongs");
-        let diagnostic = Diagnostic::error("when-target", message)
+        let diagnostic = Diagnostic::breach("when-target", message)
             .at(target.span, "assigned here")
             .at(instances.span(last), "declared here")
             .hint(format!("assign it in the class of `{owner_name}`, or make it an input and connect it"))
