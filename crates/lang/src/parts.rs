@@ -11,6 +11,7 @@ use base::Diagnostic;
 
 use crate::instance::{ClassId, CompId, ComponentType, Frame, Outcome};
 use crate::interfaces;
+use crate::restrictions;
 use crate::symbolic::sizes_text;
 
 /// A component of the model.
@@ -178,13 +179,7 @@ fn check_outer(elaborator: &mut Elaborator, outer: CompId) -> Outcome<()> {
     let (path, span) = (elaborator.instances.path(outer), elaborator.instances.span(outer));
     if !node.modifier.is_empty() {
         let place = node.modifier.children.first().and_then(|(_, child)| child.span).unwrap_or(span);
-        let message = format!("the outer element `{path}` is modified, which has no effect");
-        elaborator.instances.report(Box::new(
-            Diagnostic::breach("outer-modified", message)
-                .at(place, "modified here")
-                .hint("modify the inner element instead")
-                .specification("5.4"),
-        ));
+        elaborator.instances.report(Box::new(restrictions::outer_modified(&path, place)));
     }
     if let Some(why) = interfaces::inner_lacks(&mut elaborator.instances, inner, outer)? {
         return Err(inner_mismatch(elaborator, inner, outer, &why));

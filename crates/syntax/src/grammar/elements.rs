@@ -32,7 +32,7 @@ pub(super) fn element(p: &mut Parser) {
         _ => {}
     }
     let mark = p.open();
-    element_prefixes(p, &[RedeclareKw, FinalKw, InnerKw, OuterKw, ReplaceableKw]);
+    let is_replaceable = element_prefixes(p, &[RedeclareKw, FinalKw, InnerKw, OuterKw, ReplaceableKw]);
     if p.current().starts_class() {
         class_definition(p, mark);
         p.finish_item("the class definition");
@@ -48,7 +48,7 @@ pub(super) fn element(p: &mut Parser) {
             }
             p.bump();
         }
-        component_clause(p, mark);
+        component_clause(p, mark, is_replaceable);
         p.finish_item("the declaration");
     }
 }
@@ -78,9 +78,10 @@ fn misspelled_prefix(p: &Parser) -> Option<SyntaxKind> {
     p.misspelled(p.position(), PREFIXES)
 }
 
-/// Takes the prefixes among `order`, which must come in that order and once each.
-pub(super) fn element_prefixes(p: &mut Parser, order: &[SyntaxKind]) {
+/// Takes the prefixes among `order`, which must come in that order and once each. Whether `replaceable` was among them.
+pub(super) fn element_prefixes(p: &mut Parser, order: &[SyntaxKind]) -> bool {
     let mut next = 0;
+    let mut is_replaceable = false;
     while let Some(rank) = order.iter().position(|&kind| p.at(kind)) {
         if rank < next {
             let text = p.current_text();
@@ -94,8 +95,10 @@ pub(super) fn element_prefixes(p: &mut Parser, order: &[SyntaxKind]) {
             p.report(Diagnostic::error("prefix-order", message).at(p.current_span(), ""));
         }
         next = next.max(rank + 1);
+        is_replaceable |= p.at(ReplaceableKw);
         p.bump();
     }
+    is_replaceable
 }
 
 /// `modle M` at the place of a declaration: a name close to a keyword, and behind the second name no declaration goes on.
@@ -175,6 +178,20 @@ fn extends_clause(p: &mut Parser) {
     p.close(mark, ExtendsClause);
 }
 
+/// `extends T(…)` behind a replaceable declaration is what Modelica 2 wrote for `constrainedby T(…)`. On a line of its own it
+/// is an extends clause before which a semicolon is missing.
+fn old_constraining_clause(p: &mut Parser) {
+    if p.at(ExtendsKw) && !p.line_break_before(p.position()) {
+        let diagnostic = Diagnostic::breach("old-constraint", "a constraining clause begins with `constrainedby`")
+            .at(p.current_span(), "")
+            .hint("write `constrainedby`")
+            .specification("7.3.2");
+        p.report(diagnostic);
+        constraining_clause(p);
+        description(p);
+    }
+}
+
 /// `constrainedby T(…)`.
 pub(super) fn constraining_clause(p: &mut Parser) {
     let mark = p.open();
@@ -208,7 +225,7 @@ pub(super) fn type_prefixes(p: &mut Parser) {
 }
 
 /// A component clause behind its element prefixes, up to but without the `;`.
-pub(super) fn component_clause(p: &mut Parser, mark: Mark) {
+pub(super) fn component_clause(p: &mut Parser, mark: Mark, is_replaceable: bool) {
     type_prefixes(p);
     misplaced_element_prefixes(p);
     type_specifier(p, "a type");
@@ -222,6 +239,8 @@ pub(super) fn component_clause(p: &mut Parser, mark: Mark) {
     if p.at(ConstrainedbyKw) {
         constraining_clause(p);
         description(p);
+    } else if is_replaceable {
+        old_constraining_clause(p);
     }
     p.close(mark, ComponentClause);
 }

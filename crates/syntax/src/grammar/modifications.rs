@@ -97,7 +97,7 @@ fn redeclaration(p: &mut Parser) {
     type_prefixes(p);
     if p.current().is_element_prefix() {
         // The wrong order is reported where component clauses are read.
-        component_clause(p, mark);
+        component_clause(p, mark, false);
         return;
     }
     type_specifier(p, "a type");
