@@ -6,7 +6,7 @@ use base::{Diagnostic, IdVec, Name, Span};
 use dae::function::{
     self as ir, Accessor, ArrayFunction, Body, DerivativeAnnotation, Function, Inline, LocalId, Target,
 };
-use dae::{FunctionId, Value};
+use dae::{FunctionId, Value, Variability};
 use syntax::ast;
 
 use crate::elaborate::Elaborator;
@@ -90,8 +90,8 @@ impl Elaborator {
     fn lower_function(&mut self, typed: &Arc<TypedFunction>, span: Span) -> Outcome<Function> {
         let class = typed.signature.class;
         let mut lowering = Lowering { elaborator: self, class };
-        let mut locals = lowering.locals(&typed.locals)?;
         let inputs: Vec<LocalId> = typed.signature.inputs.iter().map(|input| input.local).collect();
+        let mut locals = lowering.locals(&without_defaults_of_callers(&typed.locals, &inputs))?;
         let mut outputs = typed.signature.output_locals.clone();
         let body = match &typed.body {
             TypedBody::Algorithm(statements) => Body::Algorithm(lowering.statements(statements)?),
@@ -223,6 +223,10 @@ impl Elaborator {
         if base.inputs.iter().any(|&input| matches!(base.locals[input].ty, ir::Type::Function(_))) {
             return Err("an input is a function".to_owned());
         }
+        let by = base.inputs.get(position as usize).map(|&input| &base.locals[input]);
+        if !by.is_some_and(|by| dae::tangent::contains_reals(&by.ty)) {
+            return Err("the input by which it is to be differentiated is not Real".to_owned());
+        }
         let mut function = (*base).clone();
         let given = base.inputs.len();
         let mut arguments: Vec<ir::Expr> = base.inputs.iter().map(|&input| ir::Expr::Local(input)).collect();
@@ -280,6 +284,24 @@ impl Elaborator {
         };
         Ok(self.flat.model.functions.push(Arc::new(function)))
     }
+}
+
+/// The locals without the defaults of inputs that depend on variables of the model, as in `function g = f(r = p)`: they are
+/// the matter of the calls that leave these inputs out, which have them already.
+fn without_defaults_of_callers(locals: &Locals, inputs: &[LocalId]) -> Locals {
+    let mut own = locals.clone();
+    for &input in inputs {
+        let mut reads_variables = false;
+        if let Some(default) = &locals[input].default {
+            walk(default, &mut |expr| {
+                reads_variables |= matches!(expr.kind, Kind::Component(_)) && expr.variability > Variability::Constant;
+            });
+        }
+        if reads_variables {
+            own[input].default = None;
+        }
+    }
+    own
 }
 
 struct Lowering<'e> {
