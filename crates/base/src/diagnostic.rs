@@ -150,6 +150,12 @@ impl Diagnostic {
         self
     }
 
+    /// A rule whose breach leaves the meaning plain in this case, though not in all.
+    pub fn tolerated(mut self) -> Self {
+        self.severity = Severity::Warning;
+        self.decides()
+    }
+
     /// Whether it is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error

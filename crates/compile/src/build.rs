@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::{Diagnostic, Id, IdVec};
 use dae::differentiate::Differentiator;
 use dae::tangent::real_inputs;
-use dae::{ActionKind, Builtin, ExprId, Exprs, Model, Node, VariableType};
+use dae::{ActionKind, Builtin, ExprId, Exprs, Model, Node, Variability, VariableType};
 use transform::{Assignment, Block, EquationSystem, Role, Schedule, Timing};
 
 use crate::code::{Address, ChunkId, Code, Kernel, OUTPUT, Op, StatementOrigin};
@@ -432,10 +432,24 @@ impl<'a> Builder<'a> {
                 && literal(&self.model.exprs, start).is_none()
             {
                 let origin = StatementOrigin { variable: Some(id), equation: None };
-                statements.push(Statement { target: self.layout.place(id), value: start, origin, checked: true });
+                // Before the initial problem is solved, parameters that it determines say nothing yet.
+                let checked = !self.reads_open_parameters(start);
+                statements.push(Statement { target: self.layout.place(id), value: start, origin, checked });
             }
         }
         self.straight(&statements, mode)
+    }
+
+    /// Whether an expression depends on parameters that have no value but are determined by the initial problem.
+    fn reads_open_parameters(&self, expr: ExprId) -> bool {
+        let is_open = |id: ExprId| match self.model.exprs.node(id) {
+            Node::Var(variable) => {
+                let declared = &self.model.variables[variable];
+                declared.variability == Variability::Parameter && declared.binding.is_none()
+            }
+            _ => false,
+        };
+        self.model.exprs.postorder(&[expr]).into_iter().any(is_open)
     }
 
     fn samples(&mut self, mode: Mode) -> Result<Vec<SectionStep>, Diagnostic> {

@@ -396,8 +396,8 @@ pub fn reduce<D: Domain + ?Sized>(
     Ok(result.unwrap_or(match op {
         ReductionOp::Sum => Value::Integer(0),
         ReductionOp::Product => Value::Integer(1),
-        ReductionOp::Min => Value::Real(1.0e60),
-        ReductionOp::Max => Value::Real(-1.0e60),
+        ReductionOp::Min => Value::Real(f64::MAX),
+        ReductionOp::Max => Value::Real(-f64::MAX),
     }))
 }
 

@@ -48,6 +48,32 @@ pub(crate) fn declaration_order(
     Some(order)
 }
 
+/// A variable whose first value reads, perhaps by way of other first values, itself.
+pub(crate) fn cyclic_default(locals: &Locals, declared: usize, is_input: impl Fn(LocalId) -> bool) -> Option<LocalId> {
+    let reads_of = |(id, local): (LocalId, &Local)| {
+        let mut found = Vec::new();
+        if let Some(default) = local.default.as_ref().filter(|_| !is_input(id)) {
+            walk(default, &mut |expr| match expr.kind {
+                Kind::Local(read) if read.index() < declared => found.push(read.index()),
+                _ => {}
+            });
+        }
+        found
+    };
+    let reads: Vec<Vec<usize>> = locals.iter().take(declared).map(reads_of).collect();
+    // What reads nothing that is left is no part of a cycle.
+    let mut left: Vec<bool> = reads.iter().map(|read| !read.is_empty()).collect();
+    loop {
+        let ends = |at: usize| left[at] && !reads[at].iter().any(|&read| left[read]);
+        let gone: Vec<usize> = (0..declared).filter(|&at| ends(at)).collect();
+        if gone.is_empty() {
+            break;
+        }
+        gone.into_iter().for_each(|at| left[at] = false);
+    }
+    left.iter().position(|&is_left| is_left).map(LocalId::from_index)
+}
+
 fn reads(local: &Local) -> Vec<LocalId> {
     let mut found = Vec::new();
     let mut visit = |expr: &Expr| {

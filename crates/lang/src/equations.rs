@@ -144,6 +144,13 @@ impl Typer<'_> {
 
     fn equality(&mut self, left: &ast::Expr, right: &ast::Expr, span: Span) -> Option<TypedEquationKind> {
         if let ast::ExprKind::Tuple(items) = &left.kind {
+            for item in items.iter().flatten().filter(|item| !matches!(item.kind, ast::ExprKind::Ref(_))) {
+                let diagnostic = Diagnostic::breach("tuple-item", "a result is equated with an expression")
+                    .at(item.span, "not a variable")
+                    .hint("equate the result with a variable, and that with the expression in an equation of its own")
+                    .specification("8.3.1");
+                self.report(diagnostic);
+            }
             let items: Vec<Option<Expr>> = items.iter().map(|item| item.as_ref().map(|item| self.expr(item))).collect();
             let right = self.expr_with_all_results(right);
             return self.several(items, right, span);
@@ -716,6 +723,20 @@ impl Expander<'_> {
         self.hold_outside(&clause, parts, span, out)
     }
 
+    /// All branches of a when clause determine the same variables; one that is left out keeps its value.
+    fn report_unequal_branches(&mut self, variable: VarId, place: Span) {
+        let name = self.elaborator.flat.model.variable_name(variable);
+        let diagnostic = Diagnostic::breach(
+            "when-branches",
+            format!("a branch of the when clause does not determine `{name}`, and another one does"),
+        )
+        .at(place, "determined here")
+        .hint(format!("write `{name} = pre({name})` in the other branches, or a when clause of its own"))
+        .specification("8.3.5.2");
+        let diagnostic = self.located(diagnostic);
+        self.elaborator.instances.report(diagnostic);
+    }
+
     /// `v = if edge(c1) then e1 elseif edge(c2) then e2 else pre(v)` for every variable.
     fn hold_outside(
         &mut self,
@@ -751,6 +772,9 @@ impl Expander<'_> {
         }
         for variable in order {
             let Some(list) = values.remove(&variable) else { continue };
+            if (0..branches.len()).any(|branch| !list.iter().any(|&(of, ..)| of == branch)) {
+                self.report_unequal_branches(variable, list.first().map_or(span, |&(_, _, span)| span));
+            }
             let kept = self.exprs().pre(variable);
             let mut value = kept;
             for (branch, &active) in branches.iter().enumerate().rev() {

@@ -127,16 +127,34 @@ impl Elaborator {
                 None => return Err(self.no_size(component, *span)),
             };
         }
-        for (position, dimension) in dimensions.iter().enumerate() {
-            let ast::Subscript::Expr(text) = &dimension.subscript else { continue };
-            if sizes.len() > 1 {
-                self.sizes.so_far.insert(component, sizes.to_vec());
+        // A size may be that of a later dimension: `x[size(x, 2), 3]`.
+        let mut open: Vec<usize> = (0..dimensions.len()).filter(|&position| sizes[position].is_none()).collect();
+        while !open.is_empty() {
+            let mut later = Vec::new();
+            let mut reason = None;
+            for &position in &open {
+                let dimension = &dimensions[position];
+                let ast::Subscript::Expr(text) = &dimension.subscript else { continue };
+                if sizes.len() > 1 {
+                    self.sizes.so_far.insert(component, sizes.to_vec());
+                }
+                let known = match &typed[position] {
+                    Some(known) => known.clone(),
+                    None => typed[position].insert(self.typed_size(dimension.scope, text)?).clone(),
+                };
+                match self.declared_size(component, dimension.scope, text.span, &known, above) {
+                    Ok(size) => sizes[position] = Some(size),
+                    Err(why) if why.code == "cyclic-size" => {
+                        later.push(position);
+                        reason.get_or_insert(why);
+                    }
+                    Err(why) => return Err(why),
+                }
             }
-            let known = match &typed[position] {
-                Some(known) => known.clone(),
-                None => typed[position].insert(self.typed_size(dimension.scope, text)?).clone(),
-            };
-            sizes[position] = Some(self.declared_size(component, dimension.scope, text.span, &known, above)?);
+            if let Some(why) = reason.filter(|_| later.len() == open.len()) {
+                return Err(why);
+            }
+            open = later;
         }
         let sizes: Arc<[usize]> = sizes.into_iter().flatten().collect();
         if element_count(&sizes).is_none() {
@@ -546,12 +564,13 @@ impl Typer<'_> {
             let name = self.elaborator.instances.path(component);
             let message = format!("`{name}` is a discrete Real, which only a when clause may assign");
             let place = self.elaborator.instances.span(component);
-            self.report(
-                Diagnostic::error("variability", message)
-                    .at(value.span, "it has a value here")
-                    .at(place, "declared discrete")
-                    .specification("4.4.4"),
-            );
+            let diagnostic = Diagnostic::breach("variability", message)
+                .at(value.span, "it has a value here")
+                .at(place, "declared discrete")
+                .specification("4.4.4");
+            // What changes at events only is a value of a discrete variable.
+            let is_plain = value.variability <= Variability::Discrete;
+            self.report(if is_plain { diagnostic } else { diagnostic.refused() });
             return;
         }
         if value.variability <= declared {

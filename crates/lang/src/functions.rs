@@ -10,7 +10,7 @@ use dae::{FunctionId, Variability};
 use rustc_hash::FxHashMap;
 use syntax::ast;
 
-use crate::declaration_order::declaration_order;
+use crate::declaration_order::{cyclic_default, declaration_order};
 use crate::elaborate::Elaborator;
 use crate::instance::{ClassId, CompId, Member, Outcome};
 use crate::typed::{
@@ -260,7 +260,16 @@ impl Elaborator {
             let component = declared.variables[local.index()].0;
             self.instances.component(component).type_prefixes.direction == ast::Direction::Input
         };
-        match declaration_order(&locals, declared.variables.len(), is_input) {
+        let cyclic = cyclic_default(&locals, declared.variables.len(), is_input);
+        let order = declaration_order(&locals, declared.variables.len(), is_input);
+        if let Some(local) = cyclic {
+            let (name, span) = (locals[local].name, locals[local].span);
+            let function = self.instances.class_name(class);
+            let message = format!("the first value of `{name}` of `{function}` depends on itself");
+            let diagnostic = Diagnostic::error("cyclic-parameter", message).at(span, "declared here");
+            self.report(diagnostic.specification("12.4.4"));
+        }
+        match order {
             Some(order) => {
                 let variables = order.into_iter().map(|local| declared.variables[local.index()].clone()).collect();
                 let sorted = Declared { variables, record: declared.record.clone() };
@@ -292,10 +301,8 @@ impl Elaborator {
             let node = self.instances.component(component);
             let direction = node.type_prefixes.direction;
             let protected = node.prefixes.protected;
-            let fixed = node.prefixes.is_final
-                || (node.type_prefixes.variability == ast::Variability::Constant && node.modifier.binding.is_some());
             let is_input = match kind {
-                SignatureKind::Record => !protected && !fixed,
+                SignatureKind::Record => !protected && !node.prefixes.is_final,
                 _ => direction == ast::Direction::Input && !protected,
             };
             if is_input {
@@ -384,8 +391,7 @@ impl Elaborator {
             let node = self.instances.component(component);
             let direction = node.type_prefixes.direction;
             let inside = direction == ast::Direction::None;
-            let variability = node.type_prefixes.variability;
-            let constant = matches!(variability, ast::Variability::Parameter | ast::Variability::Constant);
+            let constant = node.type_prefixes.variability == ast::Variability::Constant;
             if node.prefixes.protected == inside || (inside && constant) {
                 continue;
             }
@@ -628,7 +634,8 @@ impl Elaborator {
         if let Some(body) = external.filter(|_| !partial) {
             return Ok((locals, body));
         }
-        if partial || (!found && signature.output_locals.iter().any(|&local| locals[local].default.is_none())) {
+        let has_value = |local: &Local| local.default.is_some() || has_no_elements(local);
+        if partial || (!found && signature.output_locals.iter().any(|&local| !has_value(&locals[local]))) {
             let name = signature.name;
             let what = if partial { "is partial" } else { "has no algorithm" };
             return Err(Box::new(
@@ -639,6 +646,15 @@ impl Elaborator {
         }
         Ok((locals, TypedBody::Algorithm(statements)))
     }
+}
+
+/// Libraries with which a function called `sin` is that of `math.h`: the C library of mathematics, and that of the Modelica
+/// Standard Library, whose functions all begin with its name.
+const NEXT_TO_MATHEMATICS: [&str; 2] = ["m", "ModelicaExternalC"];
+
+/// An array that is declared with a size of zero needs no value.
+fn has_no_elements(local: &Local) -> bool {
+    local.sizes.iter().flatten().any(|size| matches!(size.kind, Kind::Integer(0)))
 }
 
 impl Typer<'_> {
@@ -670,7 +686,9 @@ impl Typer<'_> {
     }
 
     fn external(&mut self, text: &ast::External, own: Name, part: ClassId, signature: &Signature) -> TypedExternal {
-        let language = Name::new(text.language.as_deref().unwrap_or("C"));
+        let language = text.language.as_deref().unwrap_or("C");
+        let known = crate::restrictions::LANGUAGES.into_iter().find(|known| known.eq_ignore_ascii_case(language));
+        let language = Name::new(known.unwrap_or(language));
         let symbol = text.function.map_or(own, |ident| ident.name);
         let libraries = self.libraries(text);
         self.check_definition(text, symbol, &libraries);
@@ -728,7 +746,7 @@ impl Typer<'_> {
             (name, arguments, Some(result))
                 if dae::Elementary::named(name).is_some_and(|function| function.is_mathematical)
                     && arguments.iter().chain([result]).all(|one| one.ty == Type::REAL)
-                    && libraries.is_empty()
+                    && libraries.iter().all(|library| NEXT_TO_MATHEMATICS.contains(&&**library))
                     && self.annotation_texts(text, "Include").is_empty() =>
             {
                 let value = self.builtin_on(*symbol, arguments.to_vec(), span);

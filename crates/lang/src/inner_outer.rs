@@ -93,6 +93,20 @@ fn implicit_inner(instances: &mut Instances, component: CompId, top: ClassId) ->
         }
         return Ok(known);
     }
+    // Beside an element of that name there is no room for one.
+    if let Some(Member::Component(other)) = instances.member(top, name)
+        && !instances.component(other).prefixes.outer
+    {
+        let message =
+            format!("the outer component `{path}` needs an inner `{name}`, and that of the model is not inner");
+        return Err(Box::new(
+            Diagnostic::error("missing-inner", message)
+                .at(span, "an inner component is needed")
+                .at(instances.span(other), "this is the one of that name")
+                .hint("declare it `inner`, or give it another name")
+                .specification("5.4"),
+        ));
+    }
     if instances.definition(class).partial {
         let mut diagnostic =
             Diagnostic::error("missing-inner", format!("there is no inner `{name}` for the outer component `{path}`"))

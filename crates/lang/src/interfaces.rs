@@ -198,10 +198,10 @@ fn compare(instances: &mut Instances, class: ClassId, wanted: ClassId, rank: Opt
         }
         None => None,
     };
-    let Some(Lack { why, is_absent }) = missing else { return };
+    let Some(Lack { why, is_plain }) = missing else { return };
     let (name, wanted_name) = (instances.class_name(class), instances.class_name(wanted));
-    // What is absent matters only where it is used, and is then not found.
-    let mut diagnostic = match is_absent {
+    // What matters only where it is used is an error there.
+    let mut diagnostic = match is_plain {
         true => Diagnostic::breach("redeclare-type", format!("`{name}` stands for `{wanted_name}`: {why}")),
         false => {
             Diagnostic::error("redeclare-type", format!("`{name}` cannot be used in place of `{wanted_name}`: {why}"))
@@ -226,13 +226,14 @@ pub(crate) fn count(number: usize, what: &str) -> String {
 /// Why a class cannot be used in place of another.
 pub struct Lack {
     pub why: String,
-    /// An element is absent; all others fit.
-    pub is_absent: bool,
+    /// Only some uses are impossible, and these are errors of their own: an element is absent and all others fit, or a number is
+    /// of another type.
+    pub is_plain: bool,
 }
 
 impl Lack {
     fn of(why: impl Into<String>) -> Self {
-        Self { why: why.into(), is_absent: false }
+        Self { why: why.into(), is_plain: false }
     }
 
     /// The same of an element.
@@ -249,7 +250,10 @@ fn lacks(instances: &mut Instances, class: ClassId, wanted: ClassId, depth: usiz
     match simple {
         (Some(own), Some(wanted)) => {
             let same = same_builtin(instances, own.builtin, wanted.builtin);
-            return (!same).then(|| Lack::of("its type is another one"));
+            let is_number = |builtin| matches!(builtin, Some(Builtin::Real | Builtin::Integer));
+            // Where one of the numbers cannot stand for the other, that use is an error of its own.
+            let is_plain = is_number(own.builtin) && is_number(wanted.builtin);
+            return (!same).then(|| Lack { why: "its type is another one".to_owned(), is_plain });
         }
         (Some(_), None) | (None, Some(_)) => {
             let empty = instances.members(wanted).is_empty();
@@ -276,11 +280,11 @@ fn lacks(instances: &mut Instances, class: ClassId, wanted: ClassId, depth: usiz
             (Member::Component(component), None) if instances.component(component).condition.is_some() => {}
             (_, None) => {
                 let why = format!("it has no element `{name}`");
-                absent.get_or_insert(Lack { why, is_absent: kinds.1 != ClassKind::Function });
+                absent.get_or_insert(Lack { why, is_plain: kinds.1 != ClassKind::Function });
             }
             (Member::Component(wanted), Some(Member::Component(own))) => {
                 match component_lacks(instances, own, wanted, depth) {
-                    Some(lack) if lack.is_absent => {
+                    Some(lack) if lack.is_plain => {
                         absent.get_or_insert(lack.below(format_args!("its element `{name}`")));
                     }
                     Some(lack) => return Some(lack.below(format_args!("its element `{name}`"))),
@@ -402,10 +406,10 @@ pub fn inner_lacks(instances: &mut Instances, inner: CompId, outer: CompId) -> O
             Some(Lack::of("they have different types"))
         }
         (ComponentType::Class(a), ComponentType::Class(b)) => {
-            lacks(instances, a, b, DEEPEST_COMPARISON).map(|Lack { why, is_absent }| {
+            lacks(instances, a, b, DEEPEST_COMPARISON).map(|Lack { why, is_plain }| {
                 let names = (instances.class_name(a), instances.class_name(b));
                 let why = format!("the inner one is of class `{}`, not `{}`: {why}", names.0, names.1);
-                Lack { why, is_absent }
+                Lack { why, is_plain }
             })
         }
         _ => None,

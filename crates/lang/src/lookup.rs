@@ -84,6 +84,29 @@ impl Instances {
         Ok(if is_predefined { self.member(root, name).map(Found::Member) } else { None })
     }
 
+    /// A name behind a leading dot: of the top, where the predefined types are, too.
+    fn find_at_top(&mut self, name: Name) -> Option<Found> {
+        let root = self.root();
+        let declared = self.member(root, name).map(Found::Member);
+        declared.or_else(|| self.predefined.get(&name).map(|&class| Found::Class(class)))
+    }
+
+    /// What a class imports, reached through the name of the class. An import is for the text of its own class (13.2.1), but
+    /// there is only one thing that can be meant.
+    fn find_import_from_outside(&mut self, class: ClassId, name: ast::Ident, prefix: &str) -> Outcome<Option<Found>> {
+        if class == self.root() {
+            return Ok(None);
+        }
+        let Some(found) = self.find_import(class, name.name)? else { return Ok(None) };
+        let message = format!("`{}` is not an element of `{prefix}`, which only imports it", name.name);
+        let diagnostic = Diagnostic::breach("import-from-outside", message)
+            .at(name.span, "used here")
+            .hint("use the full name of what is imported")
+            .specification("13.2.1");
+        self.report(Box::new(diagnostic));
+        Ok(Some(found))
+    }
+
     /// Where a class imports a name by itself.
     pub(crate) fn import_of(&self, class: ClassId, name: Name) -> Option<Span> {
         let ast::ClassBody::Long(composition) = &self.definition(class).body else { return None };
@@ -220,12 +243,7 @@ impl Instances {
         let Some((first, rest)) = name.parts.split_first() else {
             return Err(Box::new(Diagnostic::error("missing-name", "a class name is missing").at(name.span, "here")));
         };
-        let mut found = if name.global {
-            let root = self.root();
-            self.member(root, first.name).map(Found::Member)
-        } else {
-            self.find(scope, first.name)?
-        };
+        let mut found = if name.global { self.find_at_top(first.name) } else { self.find(scope, first.name)? };
         let mut prefix = first.name.as_str().to_owned();
         for part in rest {
             let Some(step) = found else { return Err(self.unknown_name(scope, *first, "class")) };
@@ -238,7 +256,10 @@ impl Instances {
                     self.check_access(class, member, *part, &prefix, true)?;
                     Some(Found::Member(member))
                 }
-                None => return Err(self.unknown_member(class, *part, &prefix)),
+                None => match self.find_import_from_outside(class, *part, &prefix)? {
+                    Some(imported) => Some(imported),
+                    None => return Err(self.unknown_member(class, *part, &prefix)),
+                },
             };
             prefix.push('.');
             prefix.push_str(part.name.as_str());
@@ -274,8 +295,7 @@ impl Instances {
             return Err(Box::new(Diagnostic::error("missing-name", "a name is missing").at(reference.span, "here")));
         };
         let found = if reference.global {
-            let root = self.root();
-            self.member(root, first.ident.name).map(Found::Member)
+            self.find_at_top(first.ident.name)
         } else {
             self.find(scope, first.ident.name).map_err(|mut diagnostic| {
                 if diagnostic.code == "deselected-used" {
@@ -302,10 +322,11 @@ impl Instances {
         let mut prefix = first.ident.name.as_str().to_owned();
         let mut steps: Vec<CompId> = Vec::new();
         let mut way = WayToFunction::default();
+        let mut of_enclosing = None;
         if let Found::Member(Member::Component(component)) = found
             && !reference.global
         {
-            self.check_enclosing(scope, component, first.ident)?;
+            of_enclosing = self.check_enclosing(scope, component, first.ident).err();
         }
         for part in rest {
             let mut through_class = false;
@@ -342,7 +363,11 @@ impl Instances {
                     self.check_access(class, member, part.ident, &prefix, through_class)?;
                     Found::Member(member)
                 }
-                None => return Err(self.unknown_member(class, part.ident, &prefix)),
+                None if !through_class => return Err(self.unknown_member(class, part.ident, &prefix)),
+                None => match self.find_import_from_outside(class, part.ident, &prefix)? {
+                    Some(imported) => imported,
+                    None => return Err(self.unknown_member(class, part.ident, &prefix)),
+                },
             };
             if matches!(found, Found::Member(Member::Class(_))) && !steps.is_empty() {
                 way.is_array |= steps.iter().any(|&component| !self.component(component).dimensions.is_empty());
@@ -360,6 +385,9 @@ impl Instances {
         }
         Ok(match self.as_class(found)? {
             Found::Class(class) => {
+                if let Some(diagnostic) = of_enclosing {
+                    return Err(diagnostic);
+                }
                 if way.components > 0 {
                     self.check_function_of_component(class, way, reference.span)?;
                 }
@@ -367,6 +395,12 @@ impl Instances {
             }
             Found::Member(Member::Component(component)) => {
                 steps.push(self.resolve_outer(component)?);
+                if let Some(diagnostic) = of_enclosing {
+                    self.constant_of_enclosing(&steps, *diagnostic)?;
+                }
+                if way.components > 0 && !self.ignore_protection {
+                    self.report(Box::new(element_of_class_of_component(reference.span, &prefix)));
+                }
                 Resolved::Component { steps }
             }
             Found::Member(Member::Class(_)) => return Err(not_a_class(reference.span, &prefix)),
@@ -422,6 +456,17 @@ impl Instances {
                 .hint("use the class through the name of the class that declares it")
                 .specification("5.3.2"),
         ))
+    }
+
+    /// A constant of a component of an enclosing class has its value wherever it is used.
+    fn constant_of_enclosing(&mut self, steps: &[CompId], diagnostic: Diagnostic) -> Outcome<()> {
+        let is_constant =
+            steps.iter().any(|&step| self.component(step).type_prefixes.variability == ast::Variability::Constant);
+        if !is_constant {
+            return Err(Box::new(diagnostic));
+        }
+        self.report(Box::new(diagnostic.tolerated()));
+        Ok(())
     }
 
     /// A component of an enclosing class must be a constant (5.3.1).
@@ -677,6 +722,15 @@ fn imported_twice(name: Name, first: Span, second: Span) -> Box<Diagnostic> {
             .hint("give one of them another name: `import Other = …`")
             .specification("13.2.1"),
     )
+}
+
+/// A class that is reached through a component is that of a call; a constant in it has one value all the same.
+fn element_of_class_of_component(span: Span, name: &str) -> Diagnostic {
+    let message = format!("`{name}` is an element of a class that is reached through a component");
+    Diagnostic::breach("class-of-component", message)
+        .at(span, "used here")
+        .hint("use the class through the name of the class that declares it")
+        .specification("5.3.2")
 }
 
 fn import_from_no_package(span: Span) -> Box<Diagnostic> {

@@ -224,6 +224,10 @@ impl Elaborator {
         if base.inputs.iter().any(|&input| matches!(base.locals[input].ty, ir::Type::Function(_))) {
             return Err("an input is a function".to_owned());
         }
+        let by = base.inputs.get(position as usize).map(|&input| &base.locals[input]);
+        if !by.is_some_and(|by| dae::tangent::contains_reals(&by.ty)) {
+            return Err("the input by which it is to be differentiated is not Real".to_owned());
+        }
         let mut function = (*base).clone();
         let given = base.inputs.len();
         let mut arguments: Vec<ir::Expr> = base.inputs.iter().map(|&input| ir::Expr::Local(input)).collect();

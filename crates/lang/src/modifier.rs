@@ -81,6 +81,8 @@ pub struct Redeclare {
     pub inner: Option<Arc<Redeclare>>,
     /// Written as an element of a class, not as an argument of a modification.
     pub element: bool,
+    /// Over which arrays of components its value and its modifiers are taken apart, where they have a value for each element.
+    pub spread: Spread,
     pub span: Span,
 }
 
@@ -211,6 +213,10 @@ fn limited(modifier: &Arc<Modifier>, above: u16) -> Arc<Modifier> {
         let mut own = (*limited(child, above.saturating_add(1))).clone();
         if let Some(binding) = own.binding.as_mut().filter(|binding| binding.spread.levels > above) {
             binding.spread = Spread { levels: above, of_type: true, ..binding.spread };
+        }
+        if let Some(redeclare) = own.redeclare.as_mut().filter(|redeclare| redeclare.spread.levels > above) {
+            let spread = Spread { levels: above, of_type: true, ..redeclare.spread };
+            *redeclare = Arc::new(Redeclare { spread, ..(**redeclare).clone() });
         }
         *child = Arc::new(own);
     }
@@ -355,12 +361,14 @@ pub fn from_class_modification(
             ast::Argument::Element(element) => add_element(&mut result, element, scope, spread, diagnostics),
             ast::Argument::RedeclareClass { class, .. } => {
                 let (prefixes, span) = (class.prefixes, class.name.span);
-                let child = redeclaration(Declaration::Class(class.clone()), prefixes.is_final, span, scope);
+                let child = redeclaration(Declaration::Class(class.clone()), prefixes.is_final, span, scope, spread);
                 add(&mut result, class.name, child, diagnostics);
             }
-            ast::Argument::RedeclareComponent { component, .. } => {
+            ast::Argument::RedeclareComponent { each, component } => {
                 let (prefixes, span) = (component.prefixes, component.name.span);
-                let child = redeclaration(Declaration::Component(component.clone()), prefixes.is_final, span, scope);
+                let spread = if *each { Spread::NONE } else { spread };
+                let declaration = Declaration::Component(component.clone());
+                let child = redeclaration(declaration, prefixes.is_final, span, scope, spread);
                 add(&mut result, component.name, child, diagnostics);
             }
             // Removed elements are read from the extends clause itself.
@@ -370,14 +378,16 @@ pub fn from_class_modification(
     result
 }
 
-fn redeclaration(declaration: Declaration, is_final: bool, span: Span, scope: ClassId) -> Modifier {
-    let redeclare = Redeclare { declaration, scope, below: Arc::default(), inner: None, element: false, span };
+fn redeclaration(declaration: Declaration, is_final: bool, span: Span, scope: ClassId, spread: Spread) -> Modifier {
+    let spread = Spread { or_each: true, ..spread };
+    let redeclare = Redeclare { declaration, scope, below: Arc::default(), inner: None, element: false, spread, span };
     Modifier { redeclare: Some(Arc::new(redeclare)), is_final, span: Some(span), ..Modifier::default() }
 }
 
 /// A redeclaration that is written as an element of the class `scope`.
 pub fn from_redeclared_element(declaration: Declaration, scope: ClassId, span: Span) -> Modifier {
-    let redeclare = Redeclare { declaration, scope, below: Arc::default(), inner: None, element: true, span };
+    let spread = Spread::NONE;
+    let redeclare = Redeclare { declaration, scope, below: Arc::default(), inner: None, element: true, spread, span };
     Modifier { redeclare: Some(Arc::new(redeclare)), span: Some(span), ..Modifier::default() }
 }
 
@@ -429,12 +439,28 @@ pub fn from_modification(
     result
 }
 
+/// Whether one argument says about an element what its redeclaration in another one says already:
+/// `(redeclare Real x = 1, x = 2)`.
+fn modifies_redeclared(with: &Modifier, other: &Modifier) -> bool {
+    let Some(redeclare) = &with.redeclare else { return false };
+    let Declaration::Component(component) = &redeclare.declaration else { return false };
+    let Some(own) = &component.modification else { return false };
+    let names = |argument: &ast::Argument| match argument {
+        ast::Argument::Element(element) => element.path.first().is_some_and(|name| other.child(name.name).is_some()),
+        _ => false,
+    };
+    (own.value.is_some() && other.binding.is_some())
+        || own.arguments.as_ref().is_some_and(|arguments| arguments.arguments.iter().any(names))
+}
+
 fn add(result: &mut Modifier, name: ast::Ident, child: Modifier, diagnostics: &mut Vec<Diagnostic>) {
     match result.children.iter_mut().find(|(known, _)| *known == name.name) {
         Some((_, known)) => {
             let twice = (known.binding.is_some() && child.binding.is_some())
                 || (known.redeclare.is_some() && child.redeclare.is_some())
-                || known.children.iter().any(|(own, _)| child.child(*own).is_some());
+                || known.children.iter().any(|(own, _)| child.child(*own).is_some())
+                || modifies_redeclared(known, &child)
+                || modifies_redeclared(&child, known);
             if twice {
                 let mut diagnostic =
                     Diagnostic::error("duplicate-modifier", format!("`{}` is modified twice", name.name))

@@ -11,6 +11,7 @@ use base::Diagnostic;
 
 use crate::instance::{ClassId, CompId, ComponentType, Frame, Outcome};
 use crate::interfaces;
+use crate::restrictions;
 use crate::symbolic::sizes_text;
 
 /// A component of the model.
@@ -178,18 +179,12 @@ fn check_outer(elaborator: &mut Elaborator, outer: CompId) -> Outcome<()> {
     let (path, span) = (elaborator.instances.path(outer), elaborator.instances.span(outer));
     if !node.modifier.is_empty() {
         let place = node.modifier.children.first().and_then(|(_, child)| child.span).unwrap_or(span);
-        let message = format!("the outer element `{path}` is modified, which has no effect");
-        elaborator.instances.report(Box::new(
-            Diagnostic::breach("outer-modified", message)
-                .at(place, "modified here")
-                .hint("modify the inner element instead")
-                .specification("5.4"),
-        ));
+        elaborator.instances.report(Box::new(restrictions::outer_modified(&path, place)));
     }
     if let Some(lack) = interfaces::inner_lacks(&mut elaborator.instances, inner, outer)? {
         let diagnostic = inner_mismatch(elaborator, inner, outer, &lack.why);
         // What is absent matters only where it is used, and is then not found.
-        match lack.is_absent {
+        match lack.is_plain {
             true => elaborator.instances.report(diagnostic),
             false => return Err(Box::new(diagnostic.refused())),
         }

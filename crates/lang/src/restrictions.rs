@@ -110,11 +110,15 @@ pub fn check_prefixes(instances: &mut Instances, component: CompId) {
             let no_variability = matches!(kind, Model | Block | Connector | ExpandableConnector);
             let is_discrete = prefixes.variability == ast::Variability::Discrete && !matches!(kind, Model | Block);
             if no_variability && !is_discrete && prefixes.variability != ast::Variability::Unstated {
-                report_prefix(instances, component, span, "a variability prefix", kind);
+                let diagnostic = wrong_prefix(instances, component, span, "a variability prefix", kind);
+                // It is that of all elements, as with a record. Connectors have equations for their flows.
+                let is_plain = matches!(kind, Model | Block);
+                instances.report(Box::new(if is_plain { diagnostic.tolerated() } else { diagnostic }));
             }
             let no_direction = matches!(kind, Model | Block);
             if no_direction && (prefixes.direction != ast::Direction::None || prefixes.flow != ast::Flow::None) {
-                report_prefix(instances, component, span, "input, output, flow or stream", kind);
+                let diagnostic = wrong_prefix(instances, component, span, "input, output, flow or stream", kind);
+                instances.report(Box::new(diagnostic));
             }
             if all.flow == ast::Flow::Flow {
                 check_flow_record(instances, component, class);
@@ -162,12 +166,11 @@ fn check_flow_record(instances: &mut Instances, component: CompId, class: ClassI
     }
 }
 
-fn report_prefix(instances: &mut Instances, component: CompId, span: Span, what: &str, kind: ClassKind) {
+fn wrong_prefix(instances: &Instances, component: CompId, span: Span, what: &str, kind: ClassKind) -> Diagnostic {
     let path = instances.path(component);
-    let diagnostic = Diagnostic::error("wrong-prefix", format!("`{path}` has {what}, and its class is a {}", kind))
+    Diagnostic::error("wrong-prefix", format!("`{path}` has {what}, and its class is a {kind}"))
         .at(span, "declared here")
-        .specification("4.4.2.2");
-    instances.report(Box::new(diagnostic));
+        .specification("4.4.2.2")
 }
 
 /// A prefix of a component must not meet one of its elements.
@@ -232,12 +235,44 @@ fn check_external_object(instances: &mut Instances, class: &ast::ClassDef, compo
             report(instances, class, name.span, what, "move it outside");
         }
     }
+    for name in ["constructor", "destructor"] {
+        check_of_external_object(instances, class, composition, name);
+    }
+}
+
+/// The constructor and the destructor are functions that nothing replaces.
+fn check_of_external_object(
+    instances: &mut Instances,
+    class: &ast::ClassDef,
+    composition: &ast::Composition,
+    name: &str,
+) {
+    let found = composition.elements.iter().find_map(|element| match element {
+        ast::Element::Class(inner) if inner.name.name == name => Some(inner),
+        _ => None,
+    });
+    let (what, span, hint) = match found {
+        None => (format!("extends ExternalObject and has no {name}"), class.name.span, "declare it"),
+        Some(inner) if !matches!(inner.kind, ClassKind::Function) => {
+            (format!("has a {name} that is no function"), inner.name.span, "declare it as a function")
+        }
+        Some(inner) if inner.prefixes.replaceable => {
+            (format!("has a {name} that is replaceable"), inner.name.span, "remove `replaceable`")
+        }
+        Some(_) => return,
+    };
+    let diagnostic = restricted(class, span, &what, hint).specification("12.9.7");
+    instances.report(Box::new(diagnostic.tolerated()));
 }
 
 fn check_content(instances: &mut Instances, class: &ast::ClassDef, composition: &ast::Composition) {
     use ClassKind::*;
     if matches!(class.kind, Function | OperatorFunction) {
         check_function_sections(instances, class, composition);
+    } else if let Some(external) = &composition.external {
+        let (what, hint) = ("has an external clause", "only a function can be external");
+        let diagnostic = restricted(class, external.span, what, hint).specification("12.9");
+        instances.report(Box::new(diagnostic.tolerated()));
     }
     let no_behaviour =
         matches!(class.kind, Record | OperatorRecord | Connector | ExpandableConnector | Package | Type | Operator);
@@ -257,6 +292,7 @@ fn check_content(instances: &mut Instances, class: &ast::ClassDef, composition: 
                 if matches!(inner.kind, Operator | OperatorFunction) {
                     check_operator(instances, class, inner);
                 }
+                check_outer_class(instances, inner);
                 if class.kind == Operator && !matches!(inner.kind, Function | OperatorFunction) {
                     report(instances, class, inner.name.span, "holds a class that is no function", "move it outside");
                 }
@@ -268,6 +304,23 @@ fn check_content(instances: &mut Instances, class: &ast::ClassDef, composition: 
             _ => {}
         }
     }
+}
+
+/// An outer class stands for the inner one, so what is said about it has no effect (5.4).
+fn check_outer_class(instances: &mut Instances, class: &ast::ClassDef) {
+    let ast::ClassBody::Short { modification: Some(modification), .. } = &class.body else { return };
+    if !class.prefixes.outer || class.prefixes.inner || modification.arguments.is_empty() {
+        return;
+    }
+    instances.report(Box::new(outer_modified(class.name.name.as_str(), modification.span)));
+}
+
+/// What is said about an outer element has no effect (5.4).
+pub(crate) fn outer_modified(name: &str, place: Span) -> Diagnostic {
+    Diagnostic::breach("outer-modified", format!("the outer element `{name}` is modified, which has no effect"))
+        .at(place, "modified here")
+        .hint("modify the inner element instead")
+        .specification("5.4")
 }
 
 /// The operators that a record may have (14.1).
@@ -312,6 +365,9 @@ fn check_operator(instances: &mut Instances, class: &ast::ClassDef, operator: &a
     }
 }
 
+/// The languages of external functions (12.9).
+pub(crate) const LANGUAGES: [&str; 6] = ["C", "C89", "C99", "C11", "FORTRAN 77", "builtin"];
+
 /// A function has at most one algorithm and no equations; what an external one does stands elsewhere (12.2, 12.9).
 fn check_function_sections(instances: &mut Instances, class: &ast::ClassDef, composition: &ast::Composition) {
     let (algorithm, hint) = ("has an initial algorithm", "use `algorithm`");
@@ -329,10 +385,13 @@ fn check_function_sections(instances: &mut Instances, class: &ast::ClassDef, com
         instances.report(Box::new(diagnostic));
     }
     let language = external.language.as_deref().unwrap_or("C");
-    if !matches!(language, "C" | "C89" | "C99" | "C11" | "FORTRAN 77" | "builtin") {
+    if !LANGUAGES.contains(&language) {
         let what = format!("is external in the unknown language \"{language}\"");
         let hint = "use \"C\", \"FORTRAN 77\" or \"builtin\"";
-        instances.report(Box::new(restricted(class, external.span, &what, hint).specification("12.9")));
+        let diagnostic = restricted(class, external.span, &what, hint).specification("12.9");
+        // Another spelling of one of them.
+        let is_plain = LANGUAGES.iter().any(|known| known.eq_ignore_ascii_case(language));
+        instances.report(Box::new(if is_plain { diagnostic.tolerated() } else { diagnostic }));
     }
 }
 
@@ -383,22 +442,21 @@ fn check_component(instances: &mut Instances, class: &ast::ClassDef, component: 
         report(instances, class, span, "has a flow variable", "put it in a connector that is an element of this one");
     }
     if class.kind == Package && prefixes.variability != ast::Variability::Constant {
-        instances.report(Box::new(variable_in_package(class, span)));
+        // It matters to nobody as long as it is not used, and a use of it is an error.
+        instances.report(Box::new(variable_in_package(class, span).tolerated()));
     }
     if prefixes.flow == ast::Flow::Stream && !is_connector && !is_record {
-        report(instances, class, span, "has a stream variable", "stream variables belong in a connector");
+        let (what, hint) = ("has a stream variable", "stream variables belong in a connector");
+        let diagnostic = restricted(class, span, what, hint);
+        // No connection reaches a variable of a function.
+        let is_function = matches!(class.kind, Function | OperatorFunction);
+        instances.report(Box::new(if is_function { diagnostic.tolerated() } else { diagnostic }));
     }
     if class.kind == Operator {
         report(instances, class, span, "has a variable", "an operator holds functions only");
     }
     if component.prefixes.outer && !component.prefixes.inner && component.modification.is_some() {
-        let message = format!("the outer element `{}` is modified, which has no effect", component.name.name);
-        instances.report(Box::new(
-            Diagnostic::breach("outer-modified", message)
-                .at(span, "declared here")
-                .hint("modify the inner element instead")
-                .specification("5.4"),
-        ));
+        instances.report(Box::new(outer_modified(component.name.name.as_str(), span)));
     }
 }
 
@@ -489,7 +547,11 @@ fn has_undirected(instances: &mut Instances, connector: ClassId) -> bool {
 
 /// Reports a component of a model whose class is partial or not one of components.
 pub fn check_type(instances: &mut Instances, component: CompId) {
-    let Ok(ComponentType::Class(class)) = instances.component_type(component) else { return };
+    let class = match instances.component_type(component) {
+        Ok(ComponentType::Class(class)) => class,
+        Ok(ComponentType::Object(class)) => return check_object_modifiers(instances, component, class),
+        _ => return,
+    };
     let definition = instances.definition(class).clone();
     let node = instances.component(component);
     let (path, span) = (instances.path(component), node.declaration.type_name.span);
@@ -502,6 +564,7 @@ pub fn check_type(instances: &mut Instances, component: CompId) {
                 .specification("4.4.2");
         instances.report(Box::new(diagnostic));
     }
+    check_type_class(instances, &path, &definition, span);
     let wrong = matches!(
         definition.kind,
         ClassKind::Package | ClassKind::Function | ClassKind::OperatorFunction | ClassKind::Operator
@@ -516,6 +579,26 @@ pub fn check_type(instances: &mut Instances, component: CompId) {
         .specification("4.4.2");
         instances.report(Box::new(diagnostic));
     }
+}
+
+/// An external object has no elements that could be modified.
+fn check_object_modifiers(instances: &mut Instances, component: CompId, class: ClassId) {
+    let modifier = instances.component(component).modifier.clone();
+    for (name, child) in &modifier.children {
+        let diagnostic = instances.unknown_modifier(class, *name, child.span);
+        instances.report(Box::new(diagnostic));
+    }
+}
+
+/// A type is made from a predefined type, an enumeration or another type (4.7).
+fn check_type_class(instances: &mut Instances, path: &str, class: &ast::ClassDef, span: Span) {
+    if class.kind != ClassKind::Type {
+        return;
+    }
+    let diagnostic =
+        restricted(class, class.name.span, "is not made from a predefined type", "declare a record or model")
+            .at(span, format!("`{path}` is declared with it"));
+    instances.report(Box::new(diagnostic.tolerated()));
 }
 
 /// Whether names may be looked up in a class through its name alone: it holds nothing but classes and constants.

@@ -67,11 +67,11 @@ fn has_default(elaborator: &mut Elaborator, part: &Part) -> bool {
     !chain.iter().any(is_fixed) && is_at_top(elaborator, &chain)
 }
 
-/// Whether a component is one of the model itself, or of a connector of it.
+/// Whether a component is one of the model itself, or of a connector or record of it.
 pub(crate) fn is_at_top(elaborator: &mut Elaborator, chain: &[CompId]) -> bool {
-    let is_connector =
-        |elaborator: &mut Elaborator, first| crate::connect::collect::is_connector(elaborator, first).unwrap_or(false);
-    chain.len() == 1 || chain.first().is_some_and(|&first| is_connector(elaborator, first))
+    let &[first, _, ..] = chain else { return true };
+    crate::connect::collect::is_connector(elaborator, first).unwrap_or(false)
+        || elaborator.instances.is_record_component(first)
 }
 
 fn template(elaborator: &mut Elaborator, part: &Part) -> Option<Variable> {
@@ -636,8 +636,31 @@ fn report_cycle(elaborator: &mut Elaborator, cycle: &[VarId]) {
     elaborator.instances.report(Box::new(diagnostic));
 }
 
-/// Reports constants without a value.
+/// A constant has its value from its declaration, whatever its attribute `fixed` says.
+fn report_open_constants(elaborator: &mut Elaborator) {
+    let model = &elaborator.flat.model;
+    let is_open = |variable: &&Variable| {
+        let fixed = variable.attributes.fixed.and_then(|fixed| model.exprs.as_boolean(fixed));
+        variable.variability == Variability::Constant && fixed == Some(false)
+    };
+    let mut found = Vec::new();
+    for variable in model.variables.values().filter(is_open) {
+        let message =
+            format!("the constant `{}` has `fixed = false`, which has no effect", model.paths.text(variable.path));
+        let mut diagnostic = Diagnostic::breach("open-constant", message)
+            .hint("declare it as a parameter, or remove `fixed`")
+            .specification("4.9.1");
+        if let Some(span) = variable.span {
+            diagnostic = diagnostic.at(span, "declared here");
+        }
+        found.push(diagnostic);
+    }
+    found.into_iter().for_each(|diagnostic| elaborator.instances.report(Box::new(diagnostic)));
+}
+
+/// Reports constants without a value, or with one that the initial problem would have to determine.
 pub fn check_constants(elaborator: &mut Elaborator) {
+    report_open_constants(elaborator);
     let model = &elaborator.flat.model;
     let missing = model.variables.ids().find(|&id| {
         let variable = &model.variables[id];

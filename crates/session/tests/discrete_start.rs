@@ -228,3 +228,60 @@ fn elsewhen_with_the_same_condition_is_never_active() {
     let last = simulate(text, 1.0).at("x", 1.0).unwrap();
     assert!((last - 1.5).abs() < 1e-6, "{last}");
 }
+
+#[test]
+fn what_terminal_selects_is_in_the_last_row() {
+    let text = "model M
+      Real stage(start = 0);
+      Real y = if terminal() then 2 else 1;
+      Real x(start = 0, fixed = true);
+      Real z = if terminal() then x else 0;
+    equation
+      der(x) = 1;
+    algorithm
+      if terminal() then
+        stage := 3;
+      end if;
+    end M;";
+    let result = simulate(text, 1.0);
+    expect_at(&result, 0.5, &[("stage", 0.0), ("y", 1.0), ("z", 0.0)]);
+    assert_eq!((result.last("stage"), result.last("y")), (Some(3.0), Some(2.0)));
+    assert!((result.last("z").unwrap() - 1.0).abs() < 1e-9);
+    let alone = "model M
+      Real y = if terminal() then 2 else 1;
+    end M;";
+    assert_eq!(simulate(alone, 1.0).last("y"), Some(2.0));
+}
+
+#[test]
+fn a_start_value_over_parameters_that_the_initial_equations_give() {
+    let text = "model M
+      parameter Real a(fixed = false), b(fixed = false);
+      Real c(start = a/b, fixed = true);
+    initial equation
+      a = 4;
+      b = 5;
+    equation
+      der(c) = 0;
+    end M;";
+    expect_at(&simulate(text, 1.0), 1.0, &[("c", 0.8)]);
+}
+
+#[test]
+fn reinit_in_a_when_statement_takes_what_the_section_computed() {
+    let text = "model M
+      Real x(start = 0, fixed = true);
+      Real low;
+    equation
+      der(x) = 1;
+    algorithm
+      low := 0.25;
+      when x > 0.75 then
+        low := 2*low;
+        reinit(x, low - 0.25);
+      end when;
+    end M;";
+    let result = simulate(text, 1.0);
+    // From 0 to 0.75, then from 0.25 on.
+    assert!((result.last("x").unwrap() - 0.5).abs() < 1e-6, "{:?}", result.last("x"));
+}

@@ -298,3 +298,21 @@ fn members_of_connectors_are_inputs() {
     let run = driven(text, &[("u[1]", one), ("u[2]", one), ("pair.a", one), ("pair.b", one)], 1.0);
     assert_near(run.last("x").unwrap(), 1111.0, 1e-6);
 }
+
+/// The fields of a record that is an input are inputs.
+#[test]
+fn a_record_is_an_input() {
+    let text = "model M
+      record Signal
+        Real value;
+        Real offset;
+      end Signal;
+      input Signal u;
+      output Real y = u.value + u.offset;
+    end M;";
+    let rows: &[(f64, f64)] = &[(0.0, 1.0), (2.0, 5.0)];
+    let settings = Settings { stop_time: Some(2.0), interval: Some(0.5), ..Settings::default() };
+    let inputs: [Rows; 2] = [("u.value", rows), ("u.offset", &[(0.0, 10.0), (2.0, 10.0)])];
+    let run = driven_by(text, &inputs, settings, transform::Options::default());
+    assert_near(run.at("y", 1.0).unwrap(), 13.0, 1e-12);
+}

@@ -33,6 +33,7 @@ fn first_point(
     machine.memory.set_time(time);
     machine.run_parameters()?;
     machine.run(|sections| &sections.starts, Phase::Live)?;
+    forget_undefined_guesses(machine);
     machine.memory.write_inputs();
     machine.systems.reset();
     program.pass_event(&mut machine.memory);
@@ -60,6 +61,19 @@ fn first_point(
     program.record_delays(&mut machine.memory);
     clockwork.begin_delays(machine);
     Ok((clockwork, aftermath))
+}
+
+/// A start value over parameters that the initial problem determines may be undefined before it is solved, as in
+/// `x(start = a/b)`. It is no guess then.
+fn forget_undefined_guesses(machine: &mut Machine) {
+    let program = &machine.program.clone();
+    let model = program.model();
+    for (variable, declared) in model.variables.iter() {
+        let is_partial = declared.attributes.start.is_some_and(|start| model.exprs.is_partial(start));
+        if is_partial && !program.value(&machine.memory, variable).is_finite() {
+            program.set_value(&mut machine.memory, variable, 0.0);
+        }
+    }
 }
 
 /// Limits and nominal values that may be undefined have to be numbers, once parameters are known.

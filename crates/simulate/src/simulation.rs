@@ -890,16 +890,24 @@ impl Simulation {
         if !exprs.ids().any(|id| matches!(exprs.node(id), dae::Node::Builtin(dae::Builtin::Terminal, _))) {
             return Ok(());
         }
-        self.runtime.machine.memory.set_terminal(true);
         self.program.save_pre(&mut self.runtime.machine.memory);
-        let outcome = events::iterate(&mut self.runtime.machine, &self.runtime.names, &mut self.log);
+        let before = self.runtime.machine.memory.values.clone();
+        self.runtime.machine.memory.set_terminal(true);
+        let outcome = self.evaluate_terminal();
         self.runtime.machine.memory.set_terminal(false);
-        if outcome?.iterations > 1 {
-            self.runtime.machine.run(|sections| &sections.dynamics, Phase::Frozen)?;
-            self.runtime.machine.evaluate_outputs()?;
+        // A when clause over `terminal()` may have acted without a change of any variable.
+        if outcome? > 1 || self.runtime.machine.memory.values != before {
             self.write_row(rows)?;
         }
         Ok(())
+    }
+
+    /// All variables while `terminal()` holds; the number of iterations.
+    fn evaluate_terminal(&mut self) -> Result<u32, Stop> {
+        let passed = events::iterate(&mut self.runtime.machine, &self.runtime.names, &mut self.log)?;
+        self.runtime.machine.run(|sections| &sections.dynamics, Phase::Frozen)?;
+        self.runtime.machine.evaluate_outputs()?;
+        Ok(passed.iterations)
     }
 
     /// Events without end at one instant are reported instead of being written.

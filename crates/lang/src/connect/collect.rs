@@ -12,7 +12,7 @@ use syntax::ast;
 use super::{Connection, Connector, Side};
 use crate::elaborate::Elaborator;
 use crate::flat::{Indices, for_each_index};
-use crate::instance::{ClassId, CompId, ComponentType, Frame, Outcome};
+use crate::instance::{ClassId, CompId, ComponentType, Frame, Member, Outcome};
 use crate::lookup::Resolved;
 use crate::parts::{Part, frame_of};
 use crate::state_machines;
@@ -271,6 +271,13 @@ impl Collector<'_> {
                 return Ok(());
             }
             if let (Some(&component), Some(indices)) = (found.steps.last(), found.elements.first()) {
+                if !is_overdetermined(self.elaborator, component) {
+                    let message = "an overdetermined record of a connector is needed here";
+                    let diagnostic = Diagnostic::breach("connections-argument", message)
+                        .at(expr.span, "its class has no function `equalityConstraint`")
+                        .specification("9.4.1");
+                    self.elaborator.instances.report(Box::new(diagnostic));
+                }
                 nodes.push((component, indices.clone()));
             }
         }
@@ -285,6 +292,18 @@ impl Collector<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether the class of a component, or its type, has a function `equalityConstraint` (9.4.1).
+fn is_overdetermined(elaborator: &mut Elaborator, component: CompId) -> bool {
+    let node = elaborator.instances.component(component);
+    let (scope, type_name) = (node.type_scope, node.declaration.type_name.clone());
+    let class = match elaborator.instances.component_type(component) {
+        Ok(ComponentType::Class(class)) => Some(class),
+        _ => elaborator.instances.lookup_type(scope, &type_name).ok(),
+    };
+    let name = Name::new("equalityConstraint");
+    class.is_none_or(|class| matches!(elaborator.instances.member(class, name), Some(Member::Class(_))))
 }
 
 /// Adds the connections of `connect(left, right)`, element by element for arrays.
@@ -375,20 +394,31 @@ fn check_connector(
         return Ok(());
     }
     if !is_last {
+        // The connector is one of a component, seen from here, however deep that lies.
         let name = elaborator.instances.component(component).name;
-        return Err(Box::new(
-            Diagnostic::error("connect-form", "a connection reaches too deep")
-                .at(reference.span, format!("`{name}` is no connector, and what is in it belongs to its own class"))
-                .hint("connect connectors of this class and of its components; make the connection in the class below")
-                .specification("9.1"),
-        ));
+        let diagnostic = Diagnostic::breach("connect-form", "a connection reaches too deep")
+            .at(reference.span, format!("`{name}` is no connector, and what is in it belongs to its own class"))
+            .hint("connect connectors of this class and of its components; make the connection in the class below")
+            .specification("9.1");
+        elaborator.instances.report(Box::new(diagnostic));
+        return Ok(());
     }
-    Err(Box::new(
-        Diagnostic::error("connect-no-connector", "only connectors can be connected")
-            .at(reference.span, "not a connector")
-            .hint("connect an element of it that is declared with a connector class")
-            .specification("9.1"),
-    ))
+    let diagnostic = Diagnostic::breach("connect-no-connector", "only connectors can be connected")
+        .at(reference.span, "not a connector")
+        .specification("9.1");
+    if !is_plain_variable(elaborator, component)? {
+        let hint = "connect an element of it that is declared with a connector class";
+        return Err(Box::new(diagnostic.hint(hint).refused()));
+    }
+    elaborator.instances.report(Box::new(diagnostic.hint("write an equation: connected variables are equal")));
+    Ok(())
+}
+
+/// Whether a component is a variable of a predefined type without `flow` or `stream`, so that a connection can only mean that
+/// it is equal to another one.
+fn is_plain_variable(elaborator: &mut Elaborator, component: CompId) -> Outcome<bool> {
+    let is_simple = matches!(elaborator.instances.component_type(component)?, ComponentType::Builtin { .. });
+    Ok(is_simple && elaborator.instances.component(component).type_prefixes.flow == ast::Flow::None)
 }
 
 /// Connections in an if-equation are there or not for the whole run.

@@ -79,6 +79,16 @@ impl Instances {
         node
     }
 
+    /// Whether a component is a record.
+    pub(crate) fn is_record_component(&mut self, id: CompId) -> bool {
+        match self.component_type(id) {
+            Ok(ComponentType::Class(class)) => {
+                matches!(self.kind(class), ast::ClassKind::Record | ast::ClassKind::OperatorRecord)
+            }
+            _ => false,
+        }
+    }
+
     /// The type of a component. For a class it is an instance of its own with the component's modifiers.
     pub fn component_type(&mut self, id: CompId) -> Outcome<ComponentType> {
         match &self.components[id].ty {

@@ -303,6 +303,10 @@ impl Instances {
             && !declaration.prefixes.inner
             && let Some(inner) = crate::inner_outer::inner_class(self, declared_in, name)
         {
+            if !outer.is_empty() {
+                let place = outer.span.unwrap_or(declaration.name.span);
+                self.report(Box::new(crate::restrictions::outer_modified(name.as_str(), place)));
+            }
             return self.class_of(inner);
         }
         let Some(redeclare) = outer.redeclare.clone() else {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use base::Diagnostic;
+use base::{Diagnostic, Name, Span};
 use syntax::ast;
 
 use super::components::dimensions;
@@ -20,6 +20,14 @@ impl Instances {
                 ast::Element::Class(class) if class.prefixes.redeclare => class.name,
                 _ => continue,
             };
+            if let Some(other) = redeclared_in_clause(composition, name.name) {
+                let diagnostic =
+                    Diagnostic::error("duplicate-modifier", format!("`{}` is redeclared twice", name.name))
+                        .at(name.span, "as an element here")
+                        .at(other, "and in the extends clause here")
+                        .specification("7.2.4");
+                self.report(Box::new(diagnostic));
+            }
             if self.classes[id].members.contains_key(&name.name) {
                 continue;
             }
@@ -92,9 +100,9 @@ impl Instances {
         }
         let diagnostics = &mut self.diagnostics;
         let mut text = match &component.modification {
-            // A redeclaration is never taken apart: it holds for every element.
+            // What is said once holds for every element.
             Some(modification) => {
-                modifier::from_modification(modification, redeclare.scope, Spread::NONE, true, diagnostics)
+                modifier::from_modification(modification, redeclare.scope, redeclare.spread, true, diagnostics)
             }
             None => Modifier::default(),
         };
@@ -140,6 +148,12 @@ impl Instances {
             node.own_dimensions = component.subscripts.len();
         }
         if let Some(condition) = &component.condition {
+            let message = format!("the redeclaration of `{}` has a condition", node.name);
+            let diagnostic = Diagnostic::breach("redeclare-condition", message)
+                .at(redeclare.span, "redeclared here")
+                .hint("give the condition where the component is declared first")
+                .specification("7.3");
+            self.report(Box::new(diagnostic));
             node.condition = Some(condition.clone());
         }
     }
@@ -284,4 +298,17 @@ impl Instances {
         };
         self.members.push(under)
     }
+}
+
+/// Where an extends clause of a class redeclares the element of that name.
+fn redeclared_in_clause(composition: &ast::Composition, name: Name) -> Option<Span> {
+    let clauses = composition.elements.iter().filter_map(|element| match element {
+        ast::Element::Extends(extends) => extends.modification.as_ref(),
+        _ => None,
+    });
+    clauses.flat_map(|clause| &clause.arguments).find_map(|argument| match argument {
+        ast::Argument::RedeclareClass { class, .. } if class.name.name == name => Some(class.name.span),
+        ast::Argument::RedeclareComponent { component, .. } if component.name.name == name => Some(component.name.span),
+        _ => None,
+    })
 }

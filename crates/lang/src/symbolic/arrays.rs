@@ -7,6 +7,7 @@ use dae::{Builtin, ExprId, Exprs, Node};
 
 use super::value::{Sizes, Symbolic, sizes_text, stack};
 use crate::flat::{MOST_ELEMENTS, element_count, sizes_product};
+use crate::typed::Base;
 
 pub type Shaped = Result<Symbolic, String>;
 
@@ -351,29 +352,33 @@ pub fn symmetric(a: &Symbolic) -> Shaped {
 }
 
 /// `sum`, `product`, `min`, `max` over scalars; empty ones give the neutral element (10.3.4).
-pub fn reduce(exprs: &mut Exprs, op: ReductionOp, terms: &[ExprId], real: bool) -> ExprId {
+pub fn reduce(exprs: &mut Exprs, op: ReductionOp, terms: &[ExprId], base: &Base) -> ExprId {
     let mut rest = terms.iter();
-    let Some(&first) = rest.next() else {
-        let neutral = match op {
-            ReductionOp::Sum => 0.0,
-            ReductionOp::Product => 1.0,
-            ReductionOp::Min => f64::MAX,
-            ReductionOp::Max => -f64::MAX,
-        };
-        let exact = matches!(op, ReductionOp::Sum | ReductionOp::Product);
-        let node = match (real, exact) {
-            (true, _) => Node::Real(neutral),
-            (false, true) => Node::Integer(neutral as i64),
-            (false, false) => Node::Integer(if op == ReductionOp::Min { i64::MAX } else { i64::MIN }),
-        };
-        return exprs.intern(node);
-    };
+    let Some(&first) = rest.next() else { return exprs.intern(neutral(op, base)) };
     rest.fold(first, |total, &term| match op {
         ReductionOp::Sum => exprs.add(total, term),
         ReductionOp::Product => exprs.mul(total, term),
         ReductionOp::Min => exprs.builtin(Builtin::Min, &[total, term]),
         ReductionOp::Max => exprs.builtin(Builtin::Max, &[total, term]),
     })
+}
+
+/// What a reduction over nothing gives: of `min` the greatest value of the type, of `max` the least one.
+fn neutral(op: ReductionOp, base: &Base) -> Node {
+    const GREATEST: i64 = dae::known::LARGEST_INTEGER;
+    match (op, base) {
+        (ReductionOp::Sum, Base::Real) => Node::Real(0.0),
+        (ReductionOp::Sum, _) => Node::Integer(0),
+        (ReductionOp::Product, Base::Real) => Node::Real(1.0),
+        (ReductionOp::Product, _) => Node::Integer(1),
+        (ReductionOp::Min, Base::Real) => Node::Real(f64::MAX),
+        (ReductionOp::Max, Base::Real) => Node::Real(-f64::MAX),
+        (_, Base::Boolean) => Node::Boolean(op == ReductionOp::Min),
+        (ReductionOp::Min, Base::Enumeration(enumeration)) => Node::Integer(enumeration.literals.len() as i64),
+        (ReductionOp::Max, Base::Enumeration(_)) => Node::Integer(1),
+        (ReductionOp::Min, _) => Node::Integer(GREATEST),
+        (ReductionOp::Max, _) => Node::Integer(-GREATEST),
+    }
 }
 
 /// The subscripts of one dimension as positions from 0, checked against the size.

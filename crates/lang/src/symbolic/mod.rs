@@ -803,8 +803,7 @@ impl<'e> Expander<'e> {
             return self.shaped(arrays::filled(&zero, &none.sizes()[iterators.len()..]), whole.span, &[]);
         }
         let scalars: Vec<ExprId> = values.iter().filter_map(Symbolic::scalar).collect();
-        let real = matches!(whole.ty.base, Base::Real);
-        Ok(Symbolic::Scalar(arrays::reduce(self.exprs(), op, &scalars, real)))
+        Ok(Symbolic::Scalar(arrays::reduce(self.exprs(), op, &scalars, &whole.ty.base)))
     }
 
     fn builtin(&mut self, op: Builtin, arguments: &[Expr], span: Span) -> Outcome<Symbolic> {
@@ -915,10 +914,9 @@ impl<'e> Expander<'e> {
         }
         let values = arguments.iter().map(|argument| self.expand(argument)).collect::<Outcome<Vec<_>>>()?;
         let value = &values[0];
-        let real = matches!(whole.ty.base, Base::Real);
         let reduce = |expander: &mut Self, op| -> Outcome<Symbolic> {
             let scalars = value.scalars();
-            Ok(Symbolic::Scalar(arrays::reduce(expander.exprs(), op, &scalars, real)))
+            Ok(Symbolic::Scalar(arrays::reduce(expander.exprs(), op, &scalars, &whole.ty.base)))
         };
         let result = match op {
             ArrayFunction::Min => return reduce(self, ReductionOp::Min),

@@ -461,25 +461,31 @@ impl Expander<'_> {
             return Err(self.wrong_sizes(target.span, message));
         }
         for (variable, value) in flat.into_iter().zip(values) {
-            let Node::Var(variable) = self.exprs().node(variable) else {
-                return Err(self.not_constant(target.span, "what is assigned"));
-            };
-            self.set_variable(variable, value);
+            match self.exprs().node(variable) {
+                Node::Var(variable) => self.set_variable(variable, value),
+                // A constant of a record, which has its value already.
+                _ if variable == value => {}
+                _ => return Err(self.not_constant(target.span, "what is assigned")),
+            }
         }
         Ok(())
     }
 
     /// With one element the whole array is a variable of the section (11.1.2).
     fn note_whole(&mut self, target: &Expr) -> Outcome<()> {
-        let Kind::Component(reference) = &target.kind else { return Ok(()) };
-        if reference.steps.last().is_none_or(|step| step.subscripts.is_empty()) {
-            return Ok(());
-        }
         let mut whole = target.clone();
-        if let Kind::Component(reference) = &mut whole.kind
-            && let Some(step) = reference.steps.last_mut()
-        {
+        let Kind::Component(reference) = &mut whole.kind else { return Ok(()) };
+        let mut is_element = false;
+        for (from_last, step) in reference.steps.iter_mut().rev().enumerate() {
+            // An array of records is one of their fields, too; components of models are variables of their own.
+            if from_last > 0 && !self.elaborator.instances.is_record_component(step.component) {
+                break;
+            }
+            is_element |= !step.subscripts.is_empty();
             step.subscripts.clear();
+        }
+        if !is_element {
+            return Ok(());
         }
         let assigned = self.assigned.take();
         let variables = self.expand(&whole);

@@ -10,6 +10,7 @@ use syntax::ast;
 
 use super::calls::Argument;
 use super::{Context, Outermost, Typer, convert, highest, literal, to_real, unify, wrong};
+use crate::lookup::Resolved;
 use crate::typed::{Base, Expr, Kind, Operator, Type};
 
 /// Names that stand for the operator whatever is declared.
@@ -28,7 +29,6 @@ pub fn is_reserved(name: Name) -> bool {
             | "ndims"
             | "String"
             | "Integer"
-            | "Clock"
             | "pure"
     )
 }
@@ -39,7 +39,8 @@ pub fn is_builtin(name: Name) -> bool {
         || math(name.as_str()).is_some()
         || matches!(
             name.as_str(),
-            "abs"
+            "Clock"
+                | "abs"
                 | "sign"
                 | "floor"
                 | "ceil"
@@ -111,6 +112,11 @@ impl Typer<'_> {
         }
         match name.as_str() {
             "String" => return self.string(arguments, span),
+            "size" => {
+                if let Some(size) = self.size_of_type(arguments, span) {
+                    return size;
+                }
+            }
             "spatialDistribution" => {
                 return self.spatial(arguments, span);
             }
@@ -234,8 +240,8 @@ impl Typer<'_> {
                 let message = format!("`{name}` of elements of type `String`");
                 self.error(only.span, "type-mismatch", message)
             }
-            ("min", [_]) => self.whole(ArrayFunction::Min, args, 0, span),
-            ("max", [_]) => self.whole(ArrayFunction::Max, args, 0, span),
+            ("min", [_]) => self.extremum(ArrayFunction::Min, args.swap_remove(0), span),
+            ("max", [_]) => self.extremum(ArrayFunction::Max, args.swap_remove(0), span),
             ("sum", [_]) => self.whole(ArrayFunction::Sum, args, 0, span),
             ("product", [_]) => self.whole(ArrayFunction::Product, args, 0, span),
             ("size", _) => self.size(args, span),
@@ -351,6 +357,26 @@ impl Typer<'_> {
     }
 
     /// A function on whole arrays that keeps the type of the elements.
+    /// `min` or `max` of an array. In a function an empty one does not know its type, and Booleans and enumerations end in
+    /// literals of their own: what an empty array gives (10.3.4) stands before the others then.
+    fn extremum(&mut self, op: ArrayFunction, array: Expr, span: Span) -> Expr {
+        let first = match &array.ty.base {
+            _ if self.context != Context::Function => None,
+            Base::Boolean => Some(Kind::Boolean(op == ArrayFunction::Min)),
+            Base::Enumeration(enumeration) => {
+                let last = enumeration.literals.len() as i64;
+                Some(Kind::Enumeration(if op == ArrayFunction::Min { last } else { 1 }))
+            }
+            _ => None,
+        };
+        let Some(first) = first else { return self.whole(op, vec![array], 0, span) };
+        let first = self.array(vec![literal(first, array.ty.with_rank(0), span)], span);
+        let vector = self.whole(ArrayFunction::Vector, vec![array], 1, span);
+        let dimension = literal(Kind::Integer(1), Type::INTEGER, span);
+        let all = self.cat(vec![dimension, first, vector], span);
+        self.whole(op, vec![all], 0, span)
+    }
+
     fn whole(&mut self, op: ArrayFunction, args: Vec<Expr>, rank: usize, span: Span) -> Expr {
         let variability = highest(&args);
         let ty = args[0].ty.with_rank(rank);
@@ -405,6 +431,35 @@ impl Typer<'_> {
             }
             _ => self.error(span, "wrong-arguments", "`size` takes an array and perhaps a dimension"),
         }
+    }
+
+    /// `size(E, 1)` of an enumeration or of Boolean: how many values there are. A type is no array, but it is the size of a
+    /// dimension.
+    fn size_of_type(&mut self, arguments: &ast::Arguments, span: Span) -> Option<Expr> {
+        let [ast::FunctionArgument::Expr(first), ast::FunctionArgument::Expr(second)] = arguments.positional.as_slice()
+        else {
+            return None;
+        };
+        let (ast::ExprKind::Ref(reference), ast::ExprKind::Integer(1)) = (&first.kind, &second.kind) else {
+            return None;
+        };
+        let local =
+            reference.parts.first().is_some_and(|part| !reference.global && self.visible(part.ident.name).is_some());
+        if local {
+            return None;
+        }
+        let Ok(Resolved::Class(class)) = self.elaborator.instances.lookup_reference(self.scope, reference) else {
+            return None;
+        };
+        let values = self.values_of_class(class, first.span)?;
+        let Kind::Array(items) = &values.kind else { return None };
+        let count = items.len() as i64;
+        let diagnostic = Diagnostic::breach("size-of-type", "`size` takes an array, and this is a type")
+            .at(first.span, "")
+            .hint("use the size of an array that is declared with the type as its dimension")
+            .specification("10.3.1");
+        self.report(diagnostic);
+        Some(literal(Kind::Integer(count), Type::INTEGER, span))
     }
 
     fn cat(&mut self, mut args: Vec<Expr>, span: Span) -> Expr {
@@ -475,10 +530,16 @@ impl Typer<'_> {
         }
         let variability = super::highest_of(iterators.iter().map(|i| &i.range)).max(element.variability);
         let ty = element.ty.clone();
+        if !element.ty.is_numeric() {
+            let op = if op == ReductionOp::Min { ArrayFunction::Min } else { ArrayFunction::Max };
+            let ty = ty.with_rank(iterators.len());
+            let array = Expr { kind: Kind::ArrayFor { element: Box::new(element), iterators }, ty, variability, span };
+            return self.extremum(op, array, span);
+        }
         Expr { kind: Kind::Reduction { op, element: Box::new(element), iterators }, ty, variability, span }
     }
 
-    /// `String(…)`; its options are given by name, older texts give them by position.
+    /// `String(…)`; its options are given by name. Older texts give them by position, with one meaning as long as the types fit.
     fn string(&mut self, arguments: &ast::Arguments, span: Span) -> Expr {
         let mut typed = self.arguments(arguments, None);
         if typed.is_empty() {
@@ -501,6 +562,13 @@ impl Typer<'_> {
             (Base::Real, _) => &["significantDigits", "minimumLength", "leftJustified"],
             _ => &["minimumLength", "leftJustified"],
         };
+        if let Some(option) = typed.iter().find(|argument| argument.name.is_none()) {
+            let diagnostic = Diagnostic::breach("string-option", "an option of `String` is given without its name")
+                .at(option.value.span, "")
+                .hint("write `minimumLength = …`, `leftJustified = …`, `significantDigits = …` or `format = …`")
+                .specification("3.7.1.3");
+            self.report(diagnostic);
+        }
         let mut options: [Option<Expr>; 4] = [None, None, None, None];
         const NAMES: [&str; 4] = ["significantDigits", "minimumLength", "leftJustified", "format"];
         for (position, argument) in typed.into_iter().enumerate() {
@@ -603,7 +671,14 @@ impl Typer<'_> {
                 }
                 if !matches!(only.ty.base, Base::Real) {
                     let message = format!("`der` needs Real values, not `{}`", only.ty.text());
-                    return self.error(span, "type-mismatch", message);
+                    let diagnostic = Diagnostic::breach("type-mismatch", message).at(span, "").specification("3.7.4");
+                    // Numbers that do not change have no derivative but zero.
+                    let is_plain = only.ty.is_numeric() && only.variability <= Variability::Parameter;
+                    if !is_plain {
+                        self.report(diagnostic.refused());
+                        return wrong(span);
+                    }
+                    self.report(diagnostic);
                 }
                 let only = to_real(only);
                 let ty = only.ty.clone();

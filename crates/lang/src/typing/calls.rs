@@ -11,7 +11,7 @@ use super::names::ValueOrClass;
 use super::{Typer, convert, fits, highest, literal, wrong};
 use crate::functions::{Signature, SignatureInput, SignatureKind};
 use crate::instance::ClassId;
-use crate::lookup::Resolved;
+use crate::lookup::{Found, Resolved};
 use crate::typed::{Base, Expr, FunctionKey, FunctionType, Iterator, Kind, Reference, ReferencePart, Subscript, Type};
 
 /// An argument with its name, if it has one.
@@ -70,7 +70,13 @@ impl Typer<'_> {
         if let Some(name) = operator {
             let root = self.elaborator.instances.root();
             let scope = if function.global { root } else { self.scope };
-            if matches!(self.elaborator.instances.find(scope, name), Ok(None)) {
+            let is_hidden = match self.elaborator.instances.find(scope, name) {
+                Ok(None) => false,
+                // The predefined type itself: its constructor.
+                Ok(Some(Found::Class(class))) => self.elaborator.instances.class(class).builtin.is_none(),
+                Ok(Some(Found::Member(_))) | Err(_) => true,
+            };
+            if !is_hidden {
                 return self.builtin(name, arguments, span);
             }
         }

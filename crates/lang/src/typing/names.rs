@@ -45,6 +45,11 @@ impl Typer<'_> {
                 Some((local, fields)) => self.field_of_local(local, &fields, &steps, reference),
                 None => self.component(&steps, reference),
             },
+            Ok(Resolved::EnumerationLiteral { .. } | Resolved::Time)
+                if reference.parts.iter().any(|part| !part.subscripts.is_empty()) =>
+            {
+                self.error(span, "too-many-subscripts", "subscripts on a name that stands for one value")
+            }
             Ok(Resolved::Class(class)) => return ValueOrClass::Class(class),
             Ok(Resolved::EnumerationLiteral { definition, index }) => {
                 let enumeration = self.elaborator.enumeration_type(definition);

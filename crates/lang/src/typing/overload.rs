@@ -257,10 +257,17 @@ impl Typer<'_> {
             self.report_ambiguous(first, second, span);
             return wrong(span);
         }
+        // A constructor that would call itself means the fields.
+        let own = self.elaborator.instances.class(self.scope).def;
+        let is_own = |signature: &Signature| self.elaborator.instances.class(signature.class).def == own;
+        let first = first.filter(|signature| !is_own(signature)).cloned();
         let signature = match first {
-            Some(signature) => signature.clone(),
+            Some(signature) => signature,
             None => match self.elaborator.signature(class) {
-                Ok(signature) => signature,
+                Ok(signature) => {
+                    self.report_record_constructor(class, span);
+                    signature
+                }
                 Err(diagnostic) => {
                     self.report(*diagnostic);
                     return wrong(span);
@@ -268,6 +275,17 @@ impl Typer<'_> {
             },
         };
         self.call_signature(&signature, arguments, span)
+    }
+
+    /// A record with constructors of its own has no automatic one (14.3), but there is only one thing that can be meant.
+    fn report_record_constructor(&mut self, class: ClassId, span: Span) {
+        let name = self.elaborator.instances.class_name(class);
+        let message = format!("no constructor of `{name}` takes these arguments: they are taken as its fields");
+        let diagnostic = Diagnostic::breach("record-constructor", message)
+            .at(span, "called here")
+            .hint("add such a constructor, or set the fields with a modifier, as in `output C c(re = 1)`")
+            .specification("14.3");
+        self.report(diagnostic);
     }
 
     /// `String(record, …)` by the operator `'String'`.

@@ -97,7 +97,10 @@ impl Typer<'_> {
                 StatementKind::Return
             }
             ast::StatementKind::Call(call) => match self.call_statement(call, text.span)? {
-                StatementKind::Reinit(..) => return self.reinit_in_algorithm(text.span),
+                kind @ StatementKind::Reinit(..) => {
+                    self.reinit_in_algorithm(text.span);
+                    kind
+                }
                 kind => kind,
             },
         })
@@ -127,13 +130,13 @@ impl Typer<'_> {
         self.report(diagnostic);
     }
 
-    fn reinit_in_algorithm(&mut self, span: Span) -> Option<StatementKind> {
-        let diagnostic = Diagnostic::error("misplaced-reinit", "`reinit` may only stand in a when equation")
+    /// In a when statement the new value is what the section has computed up to there. In a loop nobody says which turn counts.
+    fn reinit_in_algorithm(&mut self, span: Span) {
+        let diagnostic = Diagnostic::breach("misplaced-reinit", "`reinit` may only stand in a when equation")
             .at(span, "this is a statement")
             .hint("write the when clause in an equation section")
             .specification("8.3.6");
-        self.report(diagnostic);
-        None
+        self.report(if self.loops == 0 { diagnostic } else { diagnostic.refused() });
     }
 
     /// The condition of a when clause: a scalar or vector of Booleans, or a clock (8.3.5, 16.6).
