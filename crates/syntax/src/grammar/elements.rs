@@ -78,7 +78,7 @@ fn misspelled_prefix(p: &Parser) -> Option<SyntaxKind> {
     p.misspelled(p.position(), PREFIXES)
 }
 
-/// Takes the prefixes among `order`, which must come in that order and once each. Whether `replaceable` was among them.
+/// Takes the prefixes among `order`, which must come in that order and once each.
 pub(super) fn element_prefixes(p: &mut Parser, order: &[SyntaxKind]) {
     let mut next = 0;
     while let Some(rank) = order.iter().position(|&kind| p.at(kind)) {
