@@ -5,8 +5,8 @@
 //!
 //! The tube is what a rectangle of half width `time_tolerance · duration` and half height `value_tolerance · range`
 //! covers when it moves along the reference, so that an event which comes a little early or late is no deviation.
-//! Checked are the points of the result and the result between them at the points of the reference: few output points
-//! cannot hide a deviation.
+//! Checked are the points of the result, and the result between them at the points of the reference and where the tube gets narrow
+//! beside them: few output points cannot hide a deviation.
 
 use std::collections::VecDeque;
 
@@ -36,7 +36,7 @@ pub struct Deviation {
     /// The name of the variable.
     pub name: String,
     /// Largest distance outside of the tube, relative to the range of the reference; infinite when the result does
-    /// not cover the time of the reference, is not finite, or has no such variable.
+    /// not cover the time of the reference or has no such variable, and where one of the two is not finite.
     pub distance: f64,
     /// Where it is largest.
     pub time: f64,
@@ -66,9 +66,11 @@ pub fn compare_signal(reference: (&[f64], &[f64]), result: (&[f64], &[f64]), tol
         return (f64::INFINITY, f64::NAN);
     };
     let half_width = half_width(start, end, tolerance);
-    let finite = result.0.iter().zip(result.1).find(|(t, y)| !(t.is_finite() && y.is_finite()));
-    if let Some((&time, _)) = finite {
-        return (f64::INFINITY, time);
+    for (times, values) in [result, reference] {
+        let is_finite = |(t, y): &(&f64, &f64)| t.is_finite() && y.is_finite();
+        if let Some((&time, _)) = times.iter().zip(values).find(|point| !is_finite(point)) {
+            return (f64::INFINITY, time);
+        }
     }
     if last < end - half_width || first > start + half_width {
         return (f64::INFINITY, if first > start + half_width { start } else { last });
@@ -76,7 +78,7 @@ pub fn compare_signal(reference: (&[f64], &[f64]), result: (&[f64], &[f64]), tol
     let range = range(reference.1, tolerance);
     let inside = |&(t, _): &(f64, f64)| t >= start && t <= end;
     let own = result.0.iter().copied().zip(result.1.iter().copied()).filter(inside);
-    let between = reference.0.iter().filter_map(|&t| {
+    let between = corners(reference.0, half_width).into_iter().filter_map(|t| {
         let (left, right) = interpolate(result.0, result.1, t.clamp(first, last))?;
         Some([(t, left), (t, right)])
     });
@@ -92,6 +94,16 @@ pub fn compare_signal(reference: (&[f64], &[f64]), result: (&[f64], &[f64]), tol
         }
     }
     worst
+}
+
+/// The times of a reference, and those just outside of the rectangles around them, in order.
+fn corners(times: &[f64], half_width: f64) -> Vec<f64> {
+    const OUTSIDE: f64 = 1.0 + 1e-6;
+    let (&[start, ..], &[.., end]) = (times, times) else { return Vec::new() };
+    let around = |&t: &f64| [t - OUTSIDE * half_width, t, t + OUTSIDE * half_width].map(|t| t.clamp(start, end));
+    let mut all: Vec<f64> = times.iter().flat_map(around).collect();
+    all.sort_by(f64::total_cmp);
+    all
 }
 
 /// The lower and the upper edge of the tube around a signal (times, values), at its points.
@@ -232,6 +244,20 @@ mod tests {
     fn few_output_points_hide_nothing() {
         let reference = sampled(|t| (std::f64::consts::PI * t).sin(), 100);
         assert!(distance(&reference, &(vec![0.0, 1.0], vec![0.0, 0.0])).0 > 0.9);
+    }
+
+    #[test]
+    fn a_ramp_is_no_step() {
+        let step = (vec![0.0, 0.5, 0.5, 1.0], vec![0.0, 0.0, 1.0, 1.0]);
+        // 0.5 off beside the step, less the tube.
+        let (far, time) = distance(&step, &(vec![0.0, 1.0], vec![0.0, 1.0]));
+        assert!((far - 0.494).abs() < 0.01 && (time - 0.5).abs() < 0.01, "{far} at {time}");
+    }
+
+    #[test]
+    fn a_reference_that_is_not_finite_agrees_with_nothing() {
+        let result = sampled(|t| t, 100);
+        assert_eq!(distance(&(vec![0.0, 0.5, 1.0], vec![0.0, 0.5, f64::NAN]), &result), (f64::INFINITY, 1.0));
     }
 
     #[test]
