@@ -11,7 +11,8 @@ use crate::effects::effects;
 use crate::execute::{Domain, Executor, ValueOf};
 use crate::expr::{ArgsId, Builtin, CallSite, CallSiteId, CompareOp, ExprId, Exprs, Node};
 use crate::function::{
-    ArithmeticOp, ArrayFunction, Body, Expr, Function, FunctionId, Functions, Inline, Statement, StatementKind,
+    ArithmeticOp, ArrayFunction, Body, Expr, Function, FunctionId, Functions, Inline, Local, LocalId, Statement,
+    StatementKind, Type,
 };
 use crate::known::Outcome;
 use crate::rewrite::Memo;
@@ -79,6 +80,13 @@ impl Inliner {
     }
 }
 
+/// Whether external objects begin and end with a call of the function.
+fn makes_objects(function: &Function) -> bool {
+    let is_object = |local: &Local| matches!(local.ty, Type::Object(_));
+    let is_own = |id: LocalId| !function.inputs.contains(&id) && !function.outputs.contains(&id);
+    function.locals.iter().any(|(id, local)| is_own(id) && is_object(local))
+}
+
 /// All scalars of the results of a call.
 fn written_out(
     exprs: &mut Exprs,
@@ -90,6 +98,9 @@ fn written_out(
     let CallSite { function, inputs, .. } = exprs.call_site(site).clone();
     let declared = functions.get(function)?.clone();
     if limits.keeps_invertible && !declared.inverses.is_empty() && declared.inline != Inline::Early {
+        return None;
+    }
+    if makes_objects(&declared) {
         return None;
     }
     let mut scalars = exprs.arguments(args).to_vec().into_iter();
@@ -158,6 +169,9 @@ pub enum Stage {
 
 /// Whether calls of a function are written out when the flat model is made.
 pub fn is_written_out_at_once(function: &Function) -> bool {
+    if makes_objects(function) {
+        return false;
+    }
     let Body::Algorithm(statements) = &function.body else { return matches!(function.body, Body::RecordConstructor) };
     // Written out, a call with a function as its argument says no more than the call of what it stands in.
     let is_simple = || {

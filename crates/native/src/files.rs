@@ -515,7 +515,8 @@ mod tests {
         fs::create_dir_all(folder.join("old")).unwrap();
         fs::write(folder.join("kept.txt"), "one\n").unwrap();
         fs::write(folder.join("old/a.txt"), "a\n").unwrap();
-        let native = &mut Native::new();
+        let access = dae::Access::new(dae::Allowed::default(), vec![folder.clone()]);
+        let native = &mut Native { access: access.into(), ..Native::new() };
         let path = |name: &str| text(&slashes(&folder.join(name)));
         let done = |native: &mut Native, symbol: &str, values: Vec<Value>| run(native, symbol, values).0.unwrap();
         let count = |native: &mut Native, name: &str| run(native, "ModelicaInternal_countLines", vec![path(name)]).0;

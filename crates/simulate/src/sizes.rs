@@ -148,6 +148,8 @@ impl<'a> Point<'a> {
     /// Jacobian explains. Terms that hold no state, such as the voltages of a symmetrical grid that add up to zero, have such
     /// errors, too. Where time begins they may be exact, so a later time counts.
     fn noise(&self, machine: &mut Machine, time: f64, later: f64) -> Option<Vec<f64>> {
+        /// Of the time in which something changes.
+        const NEXT_TO_NOTHING: f64 = 1e-6;
         let count = self.x.len();
         let change = |place: usize, towards: f64| towards * nudge(place) * self.x[place];
         let (mut slopes, mut others) = (vec![0.0; count], vec![0.0; count]);
@@ -155,8 +157,10 @@ impl<'a> Point<'a> {
         for at in [time, time + later] {
             machine.rhs(at, self.x, &mut slopes).ok()?;
             for towards in [1.0, -1.0] {
+                // Sources round otherwise at another time, and hardly move by it.
+                let moment = if at > time { at + towards * NEXT_TO_NOTHING * later } else { at };
                 let changed: Vec<f64> = (0..count).map(|place| self.x[place] + change(place, towards)).collect();
-                machine.rhs(at, &changed, &mut others).ok()?;
+                machine.rhs(moment, &changed, &mut others).ok()?;
                 let mut explained = vec![0.0; count];
                 self.influences().each(|row, column, value| explained[row] += value * change(column, towards));
                 for place in 0..count {

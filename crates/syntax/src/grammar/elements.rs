@@ -231,7 +231,8 @@ pub(super) fn component_clause(p: &mut Parser, mark: Mark) {
     while p.eat(Comma) {
         declaration(p);
     }
-    if at_constraint(p) {
+    // On a line of its own, `extends` is a clause before which a semicolon is missing.
+    if at_constraint(p) && (p.at(ConstrainedbyKw) || !p.line_break_before(p.position())) {
         constraining_clause(p);
         description(p);
     }
