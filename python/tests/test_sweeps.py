@@ -97,6 +97,55 @@ def test_samples(decay):
             gyrator.sweep(decay, {"k": (1, 2)}, **wrong)
 
 
+@pytest.mark.parametrize(
+    "vary, chosen",
+    [
+        ({"k": (1, 2)}, {"samples": 10**12}),
+        ({"k": (1, 2)}, {"samples": 10_000_001, "sampling": "random"}),
+        # Three times as many.
+        ({"k": (1, 2)}, {"samples": 4_000_000, "sampling": "saltelli"}),
+        ({"k": (1, 2, 10**12)}, {}),
+        ({"k": (1, 2, 1e12)}, {}),
+        ({"k": gyrator.log(1, 2, 10**12)}, {}),
+        ({"k": (1, 2, 10**5), "n": (1, 2, 10**5)}, {}),
+        ({"k": range(10**12)}, {}),
+        ({"k": (1, 2, 10_000_000), "n": [1, 2]}, {"sampling": "one-at-a-time"}),
+    ],
+)
+def test_too_many_variants_are_refused(vary, chosen, decay, monkeypatch):
+    from gyrator import _gyrator
+
+    # Before anything is made: that would end the process, or fill the memory.
+    for maker in ("sample", "levels"):
+        monkeypatch.setattr(_gyrator, maker, lambda *_: pytest.fail("made"))
+    monkeypatch.setattr("itertools.product", lambda *_: pytest.fail("made"))
+    with pytest.raises(gyrator.CallError, match="these are more than 10000000 variants"):
+        gyrator.sweep(decay, vary, **chosen)
+
+
+def test_counts_of_ranges(decay):
+    from gyrator._sweep import variants
+
+    for count in (5, 5.0, np.float64(5), np.int32(5)):
+        assert [variant["k"] for variant in variants({"k": (1, 3, count)})] == [1, 1.5, 2, 2.5, 3]
+        assert len(variants({"k": gyrator.log(1, 3, count)})) == 5
+        assert len(variants({"k": (1, 3)}, samples=count)) == 5
+    # A tuple of more or other values is a list of them.
+    assert [variant["k"] for variant in variants({"k": (1, 2, 4, 8.5)})] == [1, 2, 4, 8.5]
+    assert [variant["on"] for variant in variants({"on": (True, False)})] == [True, False]
+    for samples in ({}, {"samples": 4}):
+        with pytest.raises(gyrator.CallError, match=r"these three values are \[10, 100, 2.5\]"):
+            gyrator.sweep(decay, {"k": (10, 100, 2.5)}, **samples)
+    for count in (2.5, float("nan"), True):
+        with pytest.raises(gyrator.CallError, match="count of `k` is a whole number"):
+            gyrator.sweep(decay, {"k": gyrator.log(1, 2, count)})
+        with pytest.raises(gyrator.CallError, match="`samples` is a whole number"):
+            gyrator.sweep(decay, {"k": (1, 2)}, samples=count)
+    for given in ((6, 20), gyrator.log(6, 20)):
+        with pytest.raises(gyrator.CallError, match=r"how many values of `k`\? Give a count, list the values"):
+            gyrator.sweep(decay, {"k": given})
+
+
 def test_sobol_indices_of_a_product():
     # The variance of x y with x in (0, 2), y in (0, 1): first order (1/12, 1/12)·…, total with the interaction.
     model = gyrator.loads("model M parameter Real x = 1, y = 1; Real z = x*y; end M;")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import math
+import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 #: One variant.
 Variant = dict[str, Any]
+#: More variants than these are a slip of the pen.
+_MOST = 10_000_000
 #: A number of each run: the name of a variable, which means its last value, or a function of a result.
 Quantity = str | Callable[[Result], float]
 
@@ -205,19 +209,24 @@ def variants(
     if not isinstance(vary, Mapping):
         if samples is not None or sampling is not None:
             raise CallError("variants that are listed are not sampled")
-        listed = [{name: plain(value) for name, value in variant.items()} for variant in vary]
+        listed = [{name: plain(value) for name, value in variant.items()} for variant in itertools.islice(vary, _MOST + 1)]
+        _counted(len(listed))
         if len({tuple(sorted(variant)) for variant in listed}) > 1:
             raise CallError("all variants have to set the same parameters")
         return listed
     if sampling is None and samples is None:
-        axes = [[(name, value) for value in _levels(name, given)] for name, given in vary.items()]
-        return [dict(chosen) for chosen in itertools.product(*axes)]
+        axes = {name: _axis(name, given) for name, given in vary.items()}
+        _counted(math.prod(_size(axis) for axis in axes.values()))
+        levels = [[(name, value) for value in _levels(name, axis)] for name, axis in axes.items()]
+        return [dict(chosen) for chosen in itertools.product(*levels)]
     if sampling == "one-at-a-time":
         return _one_at_a_time(vary, samples, model)
     if samples is None:
         raise CallError("say with `samples` how many samples to draw")
+    samples = _count("`samples`", samples)
     if samples < 1:
         raise CallError("there has to be at least one sample")
+    _counted(samples * (len(vary) + 2) if sampling == "saltelli" else samples)
     kinds = ("lhs", "random", "sobol", "saltelli")
     if (sampling or "lhs") not in kinds:
         raise CallError(f"`{sampling}` is no sampling; there are {', '.join(kinds)} and one-at-a-time")
@@ -237,8 +246,27 @@ def _one_at_a_time(vary: Mapping[str, Values], samples: int | None, model: Model
         raise CallError('`sampling="one-at-a-time"` moves each parameter over its own values; leave out `samples`')
     known = model.parameters if model is not None else {}
     base: Variant = {name: known[name].value for name in vary}
-    moved = [{**base, name: value} for name, given in vary.items() for value in _levels(name, given, 2)]
+    axes = {name: _axis(name, given, 2) for name, given in vary.items()}
+    _counted(sum(_size(axis) for axis in axes.values()))
+    moved = [{**base, name: value} for name, axis in axes.items() for value in _levels(name, axis)]
     return [base, *moved]
+
+
+def _counted(size: int) -> None:
+    if size > _MOST:
+        raise CallError(f"these are more than {_MOST} variants")
+
+
+def _count(what: str, given: Any) -> int:
+    """A whole number, which a division makes a float."""
+    given = plain(given)
+    if isinstance(given, bool) or not _is_whole(given):
+        raise CallError(f"{what} is a whole number, not {given!r}")
+    return int(given)
+
+
+def _is_whole(given: Any) -> bool:
+    return isinstance(given, (int, np.integer)) or (isinstance(given, (float, np.floating)) and given.is_integer())
 
 
 def _is_range(given: Any) -> bool:
@@ -246,28 +274,48 @@ def _is_range(given: Any) -> bool:
     return isinstance(given, tuple) and all(isinstance(part, numbers) and not isinstance(part, bool) for part in given)
 
 
-def _levels(name: str, given: Any, least: int | None = None) -> list[Any]:
-    if _is_range(given) and len(given) == 3 and isinstance(given[2], (int, np.integer)):
-        given = Range(float(given[0]), float(given[1]), int(given[2]))
-    elif _is_range(given) and len(given) == 2 and least is not None:
-        given = Range(float(given[0]), float(given[1]))
+def _range(name: str, given: Any) -> Any:
+    """Two numbers, or two and a count, as a range; anything else as it is."""
+    if not _is_range(given) or len(given) not in (2, 3):
+        return given
+    if len(given) == 3 and not _is_whole(given[2]):
+        numbers = ", ".join(repr(part) for part in plain(given))
+        raise CallError(f"`{name}`: the last of (first, last, count) is a whole number; these three values are [{numbers}]")
+    return Range(float(given[0]), float(given[1]), int(given[2]) if len(given) == 3 else None)
+
+
+def _axis(name: str, given: Any, least: int | None = None) -> Range | Normal | list[Any]:
+    """A range or distribution with a count, or a list of values."""
+    given = _range(name, given)
     if isinstance(given, (Range, Normal)):
-        count = given.count if given.count is not None else least
-        if count is None:
-            raise CallError(f"how many values of `{name}`? Give a count, or draw `samples`")
+        if given.count is None and least is None:
+            raise CallError(f"how many values of `{name}`? Give a count, list the values as [first, last], or draw `samples`")
+        count = _count(f"the count of `{name}`", least if given.count is None else given.count)
         if count < 1:
             raise CallError(f"`{name}` needs one value or more")
-        try:
-            levels: list[Any] = _gyrator.levels(_native_factor(given), count)
-        except ValueError as error:
-            raise CallError(f"`{name}`: {error}") from None
-        return levels
+        _counted(count)
+        return replace(given, count=count)
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         return [plain(given)]
-    listed = [plain(value) for value in given]
+    _counted(operator.length_hint(given))
+    listed = [plain(value) for value in itertools.islice(given, _MOST + 1)]
     if not listed:
         raise CallError(f"`{name}` has no values")
     return listed
+
+
+def _size(axis: Range | Normal | list[Any]) -> int:
+    return len(axis) if isinstance(axis, list) else axis.count or 0
+
+
+def _levels(name: str, axis: Range | Normal | list[Any]) -> list[Any]:
+    if isinstance(axis, list):
+        return axis
+    try:
+        levels: list[Any] = _gyrator.levels(_native_factor(axis), _size(axis))
+    except ValueError as error:
+        raise CallError(f"`{name}`: {error}") from None
+    return levels
 
 
 def _native_factor(given: Range | Normal) -> tuple[str, list[float]]:
@@ -278,8 +326,7 @@ def _native_factor(given: Range | Normal) -> tuple[str, list[float]]:
 
 def _factor(name: str, given: Any, model: Model | None) -> tuple[tuple[str, list[float]], list[Any] | None]:
     """What samples are drawn from: a distribution, or the positions in a list."""
-    if _is_range(given) and len(given) in (2, 3):
-        given = Range(float(given[0]), float(given[1]))
+    given = _range(name, given)
     if isinstance(given, (Range, Normal)):
         kind, numbers = _native_factor(given)
         known = model.parameters.get(name) if model is not None and name in model.parameters else None
@@ -290,7 +337,7 @@ def _factor(name: str, given: Any, model: Model | None) -> tuple[tuple[str, list
         elif known is not None and known.type != "Real":
             raise CallError(f"`{name}` is no number, so it has no range: list its values")
         return (kind, numbers), None
-    listed = _levels(name, given)
+    listed = _levels(name, _axis(name, given))
     return ("list", [float(place) for place in range(len(listed))]), listed
 
 
