@@ -6,6 +6,8 @@ import itertools
 import math
 import operator
 import os
+import queue
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -377,12 +379,21 @@ def sweep(
     wanted = variants(vary, samples, sampling, seed, model)
     names = None if keep is None else [keep] if isinstance(keep, str) else list(keep)
     shown = Progress(len(wanted)) if progress else None
+    raised = False
 
     def told(done: int, of: int) -> None:
-        if shown is not None:
-            shown.at(done)
-        if callback is not None:
-            callback(done, of)
+        nonlocal raised
+        if raised:
+            # Runs on other threads are still ending.
+            return
+        try:
+            if shown is not None:
+                shown.at(done)
+            if callback is not None:
+                callback(done, of)
+        except BaseException:
+            raised = True
+            raise
 
     hears = told if progress or callback is not None else None
     if journal is None:
@@ -410,20 +421,19 @@ def _with_journal(
     callback: Callable[[int, int], object] | None,
     settings: Mapping[str, Any],
 ) -> list[Result | GyratorError]:
-    """In pieces, each of which is written when it is done."""
+    """Those that are not there; each is written when it is done."""
     with journal:
         missing = [place for place in range(len(wanted)) if place not in journal.runs]
-        size = 16 * (threads or os.cpu_count() or 1)
-        for begin in range(0, len(missing), size):
-            places = missing[begin : begin + size]
-            before = len(journal.runs)
+        before = len(journal.runs)
 
-            def told(done: int, _: int, before: int = before) -> None:
-                if callback is not None:
-                    callback(before + done, len(wanted))
+        def told(done: int, _: int) -> None:
+            if callback is not None:
+                callback(before + done, len(wanted))
 
-            found = run_variants(model, [wanted[place] for place in places], keep, threads, told, settings)
-            journal.add(zip(places, found))
+        def record(place: int, run: Result | GyratorError) -> None:
+            journal.add(missing[place], run)
+
+        run_variants(model, [wanted[place] for place in missing], keep, threads, told, settings, record)
         return [journal.runs[place] for place in range(len(wanted))]
 
 
@@ -434,8 +444,10 @@ def run_variants(
     threads: int | None,
     callback: Callable[[int, int], object] | None,
     settings: Mapping[str, Any],
+    record: Callable[[int, Result | GyratorError], None] | None = None,
 ) -> list[Result | GyratorError]:
-    """The runs of variants, in their order."""
+    """The runs of variants, in their order. ``record`` hears of each as soon as it is done, on the thread that made it, and
+    before ``callback`` does."""
     if not wanted:
         return []
     prepared = _prepared(settings)
@@ -456,7 +468,9 @@ def run_variants(
                 callback(before + count, len(wanted))
 
         rows = [numbers for _, numbers in group]
-        found = _run_group(model, translated[key], rows, keep, threads, told if callback else None, prepared, settings)
+        places = [place for place, _ in group]
+        hears = None if record is None else lambda row, run, places=places: record(places[row], run)
+        found = _run_group(model, translated[key], rows, keep, threads, told if callback else None, prepared, settings, hears)
         for (place, _), run in zip(group, found):
             runs[place] = run
         finished += len(group)
@@ -482,6 +496,7 @@ def _run_group(
     callback: Callable[[int, int], object] | None,
     prepared: Mapping[str, Any],
     settings: Mapping[str, Any],
+    record: Callable[[int, Result | GyratorError], None] | None,
 ) -> list[Result | GyratorError]:
     """The runs of variants that share a translation."""
     chosen = {name: Expression(text) for name, text in anew.items()}
@@ -491,17 +506,88 @@ def _run_group(
     except GyratorError as error:
         if isinstance(error, CallError):
             raise
+        if record is not None:
+            for place in range(len(rows)):
+                record(place, error)
         return [error] * len(rows)
     wanted = None if keep is None else base._check(keep)
     names = list(rows[0])
     count = threads if threads is not None else os.cpu_count() or 1
     values = [list(row.values()) for row in rows]
-    found: list[Any] = base._native.sweep(ready, names, values, wanted, count, callback)
     title, shown = base.name, base.outputs
-    return [
-        _translated(base, row, ready, wanted, run) if isinstance(run, GyratorError) else Result(run, title, shown)
-        for row, run in zip(rows, found)
-    ]
+
+    def outcome(row: dict[str, float], run: Any) -> Result | GyratorError:
+        return _translated(base, row, ready, wanted, run) if isinstance(run, GyratorError) else Result(run, title, shown)
+
+    if record is None:
+        found: list[Any] = base._native.sweep(ready, names, values, wanted, count, callback)
+        return [outcome(row, run) for row, run in zip(rows, found)]
+
+    runs: list[Result | GyratorError] = [CallError("not run")] * len(rows)
+
+    def work(place: int, go_on: Callable[[int, int], object]) -> None:
+        run = base._native.sweep(ready, names, [values[place]], wanted, 1, go_on)[0]
+        runs[place] = outcome(rows[place], run)
+        record(place, runs[place])
+
+    _on_threads(work, len(rows), count, callback)
+    return runs
+
+
+class _Stopped(Exception):
+    """Ends a run that nobody waits for any more."""
+
+
+def _on_threads(
+    work: Callable[[int, Callable[[int, int], object]], None],
+    count: int,
+    threads: int,
+    callback: Callable[[int, int], object] | None,
+) -> None:
+    """Works on all places. When something is raised, what has begun is stopped; what is finished has been recorded."""
+    places: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for place in range(count):
+        places.put(place)
+    answers: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
+    stopped = threading.Event()
+
+    def go_on(done: int, _: int) -> None:
+        if stopped.is_set() and not done:
+            raise _Stopped
+
+    def worker() -> None:
+        while not stopped.is_set():
+            try:
+                work(places.get_nowait(), go_on)
+                answers.put(None)
+            except (queue.Empty, _Stopped):
+                return
+            except BaseException as error:
+                answers.put(error)
+                return
+
+    workers = []
+    try:
+        for _ in range(max(1, min(threads, count))):
+            thread = threading.Thread(target=worker)
+            thread.start()
+            workers.append(thread)
+        done = 0
+        while done < count:
+            try:
+                # Not for ever, so that signals are heard on every system.
+                error = answers.get(timeout=0.1)
+            except queue.Empty:
+                continue
+            if error is not None:
+                raise error
+            done += 1
+            if callback is not None:
+                callback(done, count)
+    finally:
+        stopped.set()
+        for thread in workers:
+            thread.join()
 
 
 def _translated(
