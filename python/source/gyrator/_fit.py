@@ -137,7 +137,7 @@ def _column(what: str, given: Any) -> Array:
             raise TypeError("complex")
         return np.asarray(given, dtype=float)
     except (TypeError, ValueError):
-        raise CallError(f"{what} has values that are no numbers, such as {_odd(values)!r}; give numbers or leave it out") from None
+        raise CallError(f"{what} has values that are no numbers, such as {_odd(values)!r}: convert it or leave it out") from None
 
 
 def _odd(values: npt.NDArray[Any]) -> Any:

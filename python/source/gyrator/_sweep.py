@@ -67,7 +67,7 @@ def normal(mean: float, deviation: float, count: int | None = None) -> Normal:
     return Normal(mean, deviation, count)
 
 
-#: Values of a parameter: a list; the first, the last and how many; a range or distribution; one value.
+#: Values of a parameter: a list; the first, the last and, but for samples, how many; a range or distribution; one value.
 Values = Sequence[Value] | tuple[float, float, int] | npt.NDArray[Any] | Range | Normal | Value
 
 
@@ -368,7 +368,7 @@ def sweep(
     ``settings`` are those of :meth:`Model.simulate`; ``keep`` names the variables that are kept. Values of structural
     parameters, Strings and expressions are translated once each. A run that fails is the exception in place of its result.
     ``callback`` is called with the numbers of runs that are finished and of all; ``progress`` shows a bar. With ``journal``
-    finished runs are written to that file, and the same call goes on after whatever ended it.
+    each run is written to that file when it is finished, and the same call goes on after whatever ended it.
 
     >>> import gyrator
     >>> model = gyrator.loads("model M parameter Real k = 1; Real x(start = 1, fixed = true); equation der(x) = -k*x; end M;")
