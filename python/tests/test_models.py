@@ -80,6 +80,10 @@ def test_settings(decay):
         decay.simulate(stop=-1)
     with pytest.raises(ValueError):
         decay.simulate(intervals=0)
+    assert decay.simulate(stop=1, interval=0.25).time.tolist() == [0, 0.25, 0.5, 0.75, 1]
+    for call in (decay.simulate, lambda **given: decay.sensitivities(["k"], ["y"], **given)):
+        with pytest.raises(gyrator.CallError, match="give one of them"):
+            call(intervals=3, interval=0.1)
 
 
 def test_inputs(decay):
@@ -216,6 +220,28 @@ def test_events_stop_a_simulation(ball):
 def test_a_closed_loop(decay):
     kept = decay.simulation().loop(5, 0.1, lambda loop: loop.set(u=4 * (1 - loop["y"]) + 2), ["y", "u"])
     assert len(kept["time"]) == 51 and kept["y"][-1] == pytest.approx(1.0, abs=1e-2)
+
+
+def test_loops_without_an_end_are_refused(decay):
+    calls = []
+
+    def control(loop):
+        calls.append(loop.time)
+        assert len(calls) < 100, "the loop goes on"
+
+    for interval in (0, -0.1, float("nan"), float("inf")):
+        with pytest.raises(gyrator.CallError, match="interval of a loop"):
+            decay.simulation().loop(0.25, interval, control, ["y"])
+    with pytest.raises(gyrator.CallError, match="needs an end"):
+        decay.simulation().loop(float("inf"), 0.1, control, ["y"])
+    assert calls == []
+
+
+def test_unknown_names_of_a_jacobian(decay):
+    loop = decay.simulation()
+    for of, by, said in ((["Y"], ["u"], "`Y`; did you mean `y`"), (["y"], ["x1"], r"`x1`; did you mean `x\[1\]`")):
+        with pytest.raises(gyrator.UnknownName, match=said):
+            loop.jacobian(of, by)
 
 
 def test_doctests():

@@ -23,6 +23,9 @@ def test_polars(result):
     pytest.importorskip("polars")
     frame = result.to_polars()
     assert frame.columns[0] == "time" and frame["v"].to_list()[-1] == result.last("v")
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pytest.importorskip("polars").DataFrame(pyarrow.table(result))
+    assert table.columns[0] == "time" and table["v"].to_list()[-1] == result.last("v")
 
 
 def test_xarray(result):
@@ -57,6 +60,37 @@ def test_pictures(result, tmp_path):
     matplotlib.use("agg")
     axes = result.plot("h", "v")
     assert len(axes.lines) == 2 and axes.get_xlabel() == "time [s]"
+
+
+def test_ranges_of_subscripts():
+    result = gyrator.loads(
+        "model M record R Real v = 1; Real w[2] = {1, 2}; end R; R b[2]; Real T[3] = {1, 2, 3}*time;"
+        " Real x[2, 2] = [1, 2; 3, 4]*time; end M;"
+    ).simulate(intervals=2)
+    for given, names in {
+        "T[1]": ["T[1]"],
+        "T[1:2]": ["T[1]", "T[2]"],
+        "T[1:2:3]": ["T[1]", "T[3]"],
+        "T[:]": ["T[1]", "T[2]", "T[3]"],
+        "x[:,2]": ["x[1,2]", "x[2,2]"],
+        "x[:, 1:2]": ["x[1,1]", "x[1,2]", "x[2,1]", "x[2,2]"],
+        "b[:].v": ["b[1].v", "b[2].v"],
+        "b[1:2].w[1:2]": ["b[1].w[1]", "b[2].w[2]"],
+    }.items():
+        assert result._chosen((given,)) == names
+        assert result.svg(given) == result.svg(*names)
+    for wrong, said in {
+        "T[a:b]": "write a range",
+        "T[1:0:3]": "write a range",
+        "T[2:1]": "no variable",
+        "y[:]": "no variable",
+        "T[1:999999999]": "more than 100000",
+        "b[1:2].w[1:1]": "different lengths",
+    }.items():
+        with pytest.raises(gyrator.CallError, match=said):
+            result.svg(wrong)
+    with pytest.raises(gyrator.UnknownName, match=r"no variable `T\[4\]`"):
+        result.svg("T[3:4]")
 
 
 def test_results_are_pickled(result):

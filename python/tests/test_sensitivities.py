@@ -141,3 +141,84 @@ def test_wrong_data(ball):
         ends.fit({"time": [0.5, 2], "x": [1, 2]}, ["k"])
     with pytest.raises(KeyError, match="no variable `height`"):
         ball.fit({"time": [0, 1], "height": [1, 2]}, ["g"])
+
+
+LINE = "model L parameter Real a = 1, b = 1; Real y = a + b*time; Real z = a - b*time; end L;"
+
+
+def line(t, y, weight):
+    """Intercept, slope and their deviations of a straight line, from the normal equations."""
+    design = np.column_stack([np.ones_like(t), t]) * weight[:, None]
+    inverse = np.linalg.inv(design.T @ design)
+    return inverse @ design.T @ (weight * y), np.sqrt(np.diag(inverse))
+
+
+def test_masked_values_were_not_measured():
+    model = gyrator.loads(LINE)
+    t = np.linspace(0, 2, 21)
+    y = 2 - 0.5 * t + 0.1 * np.random.default_rng(3).standard_normal(len(t))
+    bad = (t > 0.5) & (t < 0.8)
+    best, deviation = line(t[~bad], y[~bad], np.full(int((~bad).sum()), 10.0))
+    sigma = np.ma.array(np.full(len(t), 0.1), mask=bad)
+    for wild in (1e3, np.inf):
+        found = model.fit({"time": t, "y": np.ma.array(np.where(bad, wild, y), mask=bad)}, ["a", "b"], sigma={"y": sigma})
+        assert np.allclose(list(found.parameters.values()), best, rtol=1e-6)
+        assert np.allclose(np.sqrt(np.diag(found.covariance)), deviation, rtol=1e-6)
+    with pytest.raises(gyrator.CallError, match="0 values do not determine 2 parameters"):
+        model.fit({"time": t, "y": np.ma.array(y, mask=True)}, ["a", "b"])
+    with pytest.raises(gyrator.CallError, match="standard deviation of `y`"):
+        model.fit({"time": t, "y": y}, ["a", "b"], sigma={"y": sigma})
+    with pytest.raises(gyrator.CallError, match="times of the data"):
+        model.fit({"time": np.ma.array(t, mask=bad), "y": y}, ["a", "b"])
+
+
+def test_every_measured_variable_has_its_deviation():
+    model = gyrator.loads(LINE)
+    t = np.linspace(0, 2, 21)
+    noise = np.random.default_rng(5).standard_normal((2, len(t)))
+    data = {"time": t, "y": 2 - 0.5 * t + 0.1 * noise[0], "z": 2 + 0.5 * t + 10 * noise[1]}
+    found = model.fit(data, ["a", "b"], sigma={"y": 0.1, "z": 10})
+    # The same straight line, with the second variable over negative times.
+    both = np.concatenate([t, -t]), np.concatenate([data["y"], data["z"]]), np.repeat([10, 0.1], len(t))
+    assert np.allclose(list(found.parameters.values()), line(*both)[0], rtol=1e-6)
+    for sigma in ({"y": 0.1}, {"y": 0.1, "z": None}):
+        with pytest.raises(gyrator.CallError, match="`sigma` has nothing for `z`"):
+            model.fit(data, ["a", "b"], sigma=sigma)
+    with pytest.raises(KeyError, match="no measured variable `Y`; did you mean `y`"):
+        model.fit(data, ["a", "b"], sigma={"Y": 0.1, "z": 10})
+    with pytest.raises(gyrator.CallError, match="for the 21 of `y`"):
+        model.fit(data, ["a", "b"], sigma={"y": [0.1, 0.2], "z": 10})
+
+
+@pytest.mark.parametrize("confidence", [95, 1, 0, -1, np.nan, np.inf])
+def test_confidence_is_a_probability(confidence):
+    data = {"time": [0, 1, 2], "y": [1, 2, 4]}
+    # Before the data: 95 went on for ever.
+    for sigma in (1, None):
+        with pytest.raises(gyrator.CallError, match="between 0 and 1"):
+            gyrator.loads(LINE).fit(data, ["a", "b"], confidence=confidence, sigma=sigma)
+
+
+def test_data_that_are_no_numbers():
+    import datetime
+
+    model = gyrator.loads(LINE)
+    with pytest.raises(gyrator.CallError, match="`a` is listed more than once"):
+        model.fit({"time": [0, 1, 2], "y": [1, 2, 4]}, ["a", "b", "a"])
+    with pytest.raises(gyrator.CallError, match="`y` has infinite values"):
+        model.fit({"time": [0, 1, 2], "y": [1, np.inf, 4]}, ["a"])
+    with pytest.raises(gyrator.CallError, match="column `y` has values that are no numbers, such as 'off'"):
+        model.fit({"time": [0, 1, 2], "y": ["1", "off", "4"]}, ["a"])
+    with pytest.raises(gyrator.CallError, match="no numbers"):
+        model.fit({"time": [0, 1, 2], "y": [1j, 2, 4]}, ["a"])
+    first = datetime.datetime(2024, 5, 1)
+    days = [first + datetime.timedelta(day) for day in range(3)]
+    for times in (days, np.array(days, dtype="datetime64[s]"), [day - first for day in days]):
+        with pytest.raises(gyrator.CallError, match="column `time` has dates or durations: give numbers"):
+            model.fit({"time": times, "y": [1, 2, 4]}, ["a"])
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"time": [0.0, 1, 2], "y": [1.0, 2, 4], "remark": ["", "good", ""]})
+    with pytest.raises(gyrator.CallError, match="column `remark` has values that are no numbers"):
+        model.fit(frame, ["a"])
+    with pytest.raises(gyrator.CallError, match="dates or durations"):
+        model.fit(frame[["y"]].set_index(pandas.date_range("2024", periods=3, name="time")), ["a"])

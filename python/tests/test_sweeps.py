@@ -97,6 +97,55 @@ def test_samples(decay):
             gyrator.sweep(decay, {"k": (1, 2)}, **wrong)
 
 
+@pytest.mark.parametrize(
+    "vary, chosen",
+    [
+        ({"k": (1, 2)}, {"samples": 10**12}),
+        ({"k": (1, 2)}, {"samples": 10_000_001, "sampling": "random"}),
+        # Three times as many.
+        ({"k": (1, 2)}, {"samples": 4_000_000, "sampling": "saltelli"}),
+        ({"k": (1, 2, 10**12)}, {}),
+        ({"k": (1, 2, 1e12)}, {}),
+        ({"k": gyrator.log(1, 2, 10**12)}, {}),
+        ({"k": (1, 2, 10**5), "n": (1, 2, 10**5)}, {}),
+        ({"k": range(10**12)}, {}),
+        ({"k": (1, 2, 10_000_000), "n": [1, 2]}, {"sampling": "one-at-a-time"}),
+    ],
+)
+def test_too_many_variants_are_refused(vary, chosen, decay, monkeypatch):
+    from gyrator import _gyrator
+
+    # Before anything is made: that would end the process, or fill the memory.
+    for maker in ("sample", "levels"):
+        monkeypatch.setattr(_gyrator, maker, lambda *_: pytest.fail("made"))
+    monkeypatch.setattr("itertools.product", lambda *_: pytest.fail("made"))
+    with pytest.raises(gyrator.CallError, match="these are more than 10000000 variants"):
+        gyrator.sweep(decay, vary, **chosen)
+
+
+def test_counts_of_ranges(decay):
+    from gyrator._sweep import variants
+
+    for count in (5, 5.0, np.float64(5), np.int32(5)):
+        assert [variant["k"] for variant in variants({"k": (1, 3, count)})] == [1, 1.5, 2, 2.5, 3]
+        assert len(variants({"k": gyrator.log(1, 3, count)})) == 5
+        assert len(variants({"k": (1, 3)}, samples=count)) == 5
+    # A tuple of more or other values is a list of them.
+    assert [variant["k"] for variant in variants({"k": (1, 2, 4, 8.5)})] == [1, 2, 4, 8.5]
+    assert [variant["on"] for variant in variants({"on": (True, False)})] == [True, False]
+    for samples in ({}, {"samples": 4}):
+        with pytest.raises(gyrator.CallError, match=r"these three values are \[10, 100, 2.5\]"):
+            gyrator.sweep(decay, {"k": (10, 100, 2.5)}, **samples)
+    for count in (2.5, float("nan"), True):
+        with pytest.raises(gyrator.CallError, match="count of `k` is a whole number"):
+            gyrator.sweep(decay, {"k": gyrator.log(1, 2, count)})
+        with pytest.raises(gyrator.CallError, match="`samples` is a whole number"):
+            gyrator.sweep(decay, {"k": (1, 2)}, samples=count)
+    for given in ((6, 20), gyrator.log(6, 20)):
+        with pytest.raises(gyrator.CallError, match=r"how many values of `k`\? Give a count, list the values"):
+            gyrator.sweep(decay, {"k": given})
+
+
 def test_sobol_indices_of_a_product():
     # The variance of x y with x in (0, 2), y in (0, 1): first order (1/12, 1/12)·…, total with the interaction.
     model = gyrator.loads("model M parameter Real x = 1, y = 1; Real z = x*y; end M;")
@@ -143,7 +192,8 @@ def test_a_journal_goes_on_after_a_kill(tmp_path):
         "import gyrator\nfrom test_sweeps import OSCILLATOR\n"
         f"gyrator.sweep(gyrator.loads(OSCILLATOR), {{'w': (9, 11, 200)}}, threads=1, journal={str(path)!r}, stop=200, intervals=5)\n"
     )
-    environment = {**os.environ, "PYTHONPATH": os.path.dirname(__file__)}
+    paths = [os.path.dirname(__file__), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     first = subprocess.Popen([sys.executable, str(program)], env=environment)
     while not (path.exists() and path.stat().st_size > 1000):
         assert first.poll() is None, "too fast to be killed"
@@ -160,6 +210,86 @@ def test_a_journal_goes_on_after_a_kill(tmp_path):
     assert np.array_equal(again.last("x"), gyrator.sweep(model, vary, **settings).last("x"))
     with pytest.raises(gyrator.CallError, match="another sweep"):
         gyrator.sweep(model, {"w": (9, 12, 200)}, journal=path, **settings)
+
+
+def journalled(path, model, vary, settings):
+    """The runs in a journal, as a kill would leave it now."""
+    from gyrator._journal import Journal
+    from gyrator._sweep import variants
+
+    copy = path.with_suffix(".copy")
+    copy.write_bytes(path.read_bytes())
+    with Journal(copy, model, variants(vary), None, settings) as journal:
+        return journal.runs
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_journal_has_what_the_callback_was_told_of(threads, tmp_path):
+    path = tmp_path / "sweep.journal"
+    model = gyrator.loads(OSCILLATOR)
+    vary, settings = {"w": (9, 11, 40)}, {"stop": 2, "intervals": 5}
+    told = []
+
+    def callback(done, count):
+        told.append(done)
+        assert len(journalled(path, model, vary, settings)) >= done and count == 40
+        if done == 10:
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        gyrator.sweep(model, vary, journal=path, callback=callback, threads=threads, **settings)
+    assert told == list(range(1, 11))
+    there = len(journalled(path, model, vary, settings))
+    assert there >= 10
+    again = []
+    settings["callback"] = lambda done, _: again.append(done)
+    found = gyrator.sweep(model, vary, journal=path, threads=threads, **settings)
+    assert again == list(range(there + 1, 41))
+    # Oscillations, each with its frequency.
+    assert np.allclose(found.last("x"), [np.cos(2 * variant["w"]) for variant in found.variants], atol=1e-2)
+    assert np.array_equal(found.last("x"), gyrator.sweep(model, vary, **settings).last("x"))
+
+
+def test_an_interrupted_sweep_ends_soon_and_keeps_what_is_finished(tmp_path):
+    path = tmp_path / "sweep.journal"
+    model = gyrator.loads(OSCILLATOR)
+    # The first run is short, the other one would take very long.
+    vary, settings = [{"w": 1e-3}, {"w": 1e6}], {"stop": 1e3, "intervals": 1}
+
+    def interrupt(done, _):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        gyrator.sweep(model, vary, journal=path, callback=interrupt, threads=2, **settings)
+    assert time.monotonic() - begin < 20
+    there = journalled(path, model, vary, settings)
+    assert list(there) == [0] and there[0].last("x") == pytest.approx(np.cos(1), rel=1e-3)
+
+
+def test_a_journal_that_was_damaged(tmp_path):
+    path = tmp_path / "sweep.journal"
+    model, vary = gyrator.loads(OSCILLATOR), {"w": (9, 11, 20)}
+    first = gyrator.sweep(model, vary, journal=path, threads=1, intervals=5).last("x")
+    whole = path.read_bytes()
+    for place in (len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        told = []
+        again = gyrator.sweep(model, vary, journal=path, intervals=5, callback=lambda done, _: told.append(done))
+        assert told and told[-1] == 20 and np.array_equal(again.last("x"), first)
+
+
+def test_a_callback_that_raised_is_not_called_again(decay):
+    told = []
+
+    def callback(done, _):
+        told.append(done)
+        if done >= 10:
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        gyrator.sweep(decay, {"k": (1, 2, 400)}, threads=2, callback=callback, intervals=2)
+    assert told[-1] == 10 and sum(done >= 10 for done in told) == 1
 
 
 def test_dask_goes_on_without_a_worker():

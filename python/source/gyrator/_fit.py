@@ -8,6 +8,7 @@ would leave them stays there as long as the gradient points outwards.
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ import numpy.typing as npt
 
 from gyrator._errors import CallError, GyratorError, SimulationError, UnknownName
 from gyrator._result import Result
+from gyrator._values import plain
 
 if TYPE_CHECKING:
     from gyrator._model import Input, Model
@@ -106,8 +108,8 @@ def _table(data: Any) -> tuple[Array, dict[str, Array]]:
         columns["time"] = data.index
     if "time" not in columns:
         raise CallError("the data need a column `time`")
-    time = np.asarray(columns.pop("time"), dtype=float)
-    measured = {name: np.asarray(values, dtype=float) for name, values in columns.items()}
+    time = _column("the column `time`", columns.pop("time"))
+    measured = {name: _column(f"the column `{name}`", values) for name, values in columns.items()}
     if not measured:
         raise CallError("the data have no column besides `time`")
     if time.ndim != 1 or len(time) == 0:
@@ -117,7 +119,35 @@ def _table(data: Any) -> tuple[Array, dict[str, Array]]:
     for name, values in measured.items():
         if values.shape != time.shape:
             raise CallError(f"`{name}` has {values.shape} values for {len(time)} times")
+        if np.any(np.isinf(values)):
+            raise CallError(f"`{name}` has infinite values; where nothing was measured, give NaN")
     return time, measured
+
+
+def _column(what: str, given: Any) -> Array:
+    """A column as numbers; what is masked was not measured."""
+    values = np.ma.asarray(given) if np.ma.isMaskedArray(given) else np.asarray(given)
+    first = values.flat[0] if values.size else None
+    if values.dtype.kind in "Mm" or isinstance(first, (datetime.date, datetime.time, datetime.timedelta)):
+        raise CallError(f"{what} has dates or durations: give numbers, times as seconds since the start of the run")
+    try:
+        if np.ma.isMaskedArray(values):
+            return np.ma.filled(values.astype(float), np.nan)
+        if values.dtype.kind == "c":
+            raise TypeError("complex")
+        return np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise CallError(f"{what} has values that are no numbers, such as {_odd(values)!r}: convert it or leave it out") from None
+
+
+def _odd(values: npt.NDArray[Any]) -> Any:
+    """The first value that is no number."""
+    for value in plain(values.ravel()):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return value
+    return None
 
 
 class _Problem:
@@ -131,10 +161,20 @@ class _Problem:
         self.evaluations = 0
 
     def weights(self, sigma: Any) -> None:
+        if isinstance(sigma, Mapping):
+            for name in sigma:
+                if name not in self.measured:
+                    raise UnknownName(name, self.measured, "measured variable")
         for name, values in self.measured.items():
-            given = sigma.get(name) if isinstance(sigma, Mapping) else sigma
-            self.sigma[name] = np.broadcast_to(np.asarray(1.0 if given is None else given, dtype=float), values.shape)
-            if not np.all((self.sigma[name] > 0) & np.isfinite(self.sigma[name])):
+            given = sigma.get(name) if isinstance(sigma, Mapping) else 1.0 if sigma is None else sigma
+            if given is None:
+                raise CallError(f"`sigma` has nothing for `{name}`: give a standard deviation for each measured variable")
+            deviation = _column(f"`sigma` of `{name}`", given)
+            if deviation.shape not in ((), (1,), values.shape):
+                raise CallError(f"`sigma` has {deviation.shape} values for the {len(values)} of `{name}`")
+            self.sigma[name] = np.broadcast_to(deviation, values.shape)
+            known = self.sigma[name][np.isfinite(values)]
+            if not np.all((known > 0) & np.isfinite(known)):
                 raise CallError(f"the standard deviation of `{name}` must be a finite number greater than zero")
 
     def evaluate(self, p: Array) -> tuple[Array, Array, dict[str, Array], Result]:
@@ -182,10 +222,15 @@ def fit(
     ``data`` has a column ``time`` and a column for each measured variable: a dictionary of arrays or a data frame.
     ``parameters`` are names, or a dictionary of first guesses. ``bounds`` are pairs of the least and the largest value,
     ``None`` for open. ``sigma`` is the standard deviation of the measurements, for all or by variable; without it all values
-    count alike and their deviation is estimated from the residuals. Confidence intervals are those of the linearised
-    problem.
+    count alike and their deviation is estimated from the residuals. What is not a number, or masked, was not measured.
+    Confidence intervals are those of the linearised problem; ``confidence`` is their probability, between 0 and 1.
     """
     names = [parameters] if isinstance(parameters, str) else list(parameters)
+    for name in names:
+        if names.count(name) > 1:
+            raise CallError(f"`{name}` is listed more than once among the parameters to fit")
+    if not 0 < confidence < 1:
+        raise CallError(f"the confidence lies between 0 and 1, and {confidence:g} does not; 95 % is 0.95")
     known = model.with_parameters(dict(values or {})).parameters
     guess = np.array([_guess(known[name].value, parameters, name) for name in names])
     low, high = _bounds(names, bounds)

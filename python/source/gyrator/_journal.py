@@ -6,7 +6,9 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
-from collections.abc import Iterable, Mapping
+import threading
+import zlib
+from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING, Any
 
 from gyrator._errors import CallError, GyratorError
@@ -15,7 +17,7 @@ from gyrator._result import Result
 if TYPE_CHECKING:
     from gyrator._model import Model
 
-_MAGIC = b"gyrator sweep 1\n"
+_MAGIC = b"gyrator sweep 2\n"
 
 
 class Journal:
@@ -35,6 +37,7 @@ class Journal:
         parts = (model.__reduce__()[1], wanted, keep, sorted(settings.items(), key=lambda item: item[0]))
         self._identity = hashlib.sha256(pickle.dumps(parts, protocol=4)).digest()
         self._file: IO[bytes] | None = None
+        self._lock = threading.Lock()
 
     def __enter__(self) -> Journal:
         mode = "r+b" if os.path.exists(self.path) else "w+b"
@@ -58,25 +61,27 @@ class Journal:
     def _read(self, file: IO[bytes]) -> None:
         while True:
             whole = file.tell()
-            size = file.read(8)
-            record = file.read(int.from_bytes(size, "little")) if len(size) == 8 else b""
-            if len(size) < 8 or len(record) < int.from_bytes(size, "little"):
-                # A kill left a part of it.
+            head = file.read(12)
+            size, check = int.from_bytes(head[:8], "little"), int.from_bytes(head[8:], "little")
+            record = file.read(size) if len(head) == 12 else b""
+            if len(head) < 12 or len(record) < size or zlib.crc32(record) != check:
+                # A kill left a part of it, or it was damaged later: this one and those behind it run again.
                 file.seek(whole)
                 file.truncate()
                 return
             place, run = pickle.loads(record)
             self.runs[place] = run
 
-    def add(self, found: Iterable[tuple[int, Result | GyratorError]]) -> None:
-        """Writes what is done."""
-        if self._file is None:
-            raise CallError("the journal is not open")
-        for place, run in found:
-            record = pickle.dumps((place, run), protocol=4)
-            self._file.write(len(record).to_bytes(8, "little") + record)
+    def add(self, place: int, run: Result | GyratorError) -> None:
+        """Writes a run that is done. Several threads may call it."""
+        record = pickle.dumps((place, run), protocol=4)
+        head = len(record).to_bytes(8, "little") + zlib.crc32(record).to_bytes(4, "little")
+        with self._lock:
+            if self._file is None:
+                raise CallError("the journal is not open")
+            self._file.write(head + record)
+            self._file.flush()
             self.runs[place] = run
-        self._file.flush()
 
     def __exit__(self, *_: object) -> None:
         if self._file is not None:

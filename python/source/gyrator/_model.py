@@ -359,11 +359,11 @@ class Model:
     ) -> Result:
         """A run from start to stop. What is not given is what the model asks for.
 
-        ``parameters``, and further names, are parameters with other values. Rows are written in equal ``intervals``, or at
-        ``times``, to the last of which the run then goes, and on both sides of events. ``inputs`` are numbers or rows of time and value, linear between them; two
-        rows of equal time are a jump. ``start_from`` begins where another run was, at its end or at a time of it.
-        ``keep`` names the variables that are wanted. ``callback`` is asked before each step with the time; where it
-        returns ``False``, the run ends there.
+        ``parameters``, and further names, are parameters with other values. Rows are written in equal ``intervals``, of the
+        length ``interval``, or at ``times``, to the last of which the run then goes, and on both sides of events. ``inputs``
+        are numbers or rows of time and value, linear between them; two rows of equal time are a jump. ``start_from`` begins
+        where another run was, at its end or at a time of it. ``keep`` names the variables that are wanted. ``callback`` is
+        asked before each step with the time; where it returns ``False``, the run ends there.
         """
         settings = _settings(locals())
         model = self._prepared(settings, parameters, named)
@@ -518,7 +518,10 @@ _SETTINGS = (
 
 
 def _settings(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: given[name] for name in _SETTINGS if given.get(name) is not None}
+    settings = {name: given[name] for name in _SETTINGS if given.get(name) is not None}
+    if "intervals" in settings and "interval" in settings:
+        raise CallError("`intervals` is how many there are, and `interval` how long each is: give one of them")
+    return settings
 
 
 def _rows(inputs: Mapping[str, Input] | None) -> dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:

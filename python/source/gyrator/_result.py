@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import html
+import itertools
+import math
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,12 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gyrator import _gyrator
-from gyrator._errors import Diagnostic, UnknownName
+from gyrator._errors import CallError, Diagnostic, UnknownName
 
 Array = npt.NDArray[np.float64]
 
 #: How many curves a picture has that nobody chose.
 _CURVES = 4
+#: How many variables a range of subscripts stands for at most.
+_MOST = 100_000
 
 
 class Picture:
@@ -181,9 +186,10 @@ class Result(Mapping[str, Array]):
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def _chosen(self, names: tuple[str, ...]) -> list[str]:
-        for name in names:
+        wanted = [name for text in names for name in _expanded(text, self._known())]
+        for name in wanted:
             self[name]
-        return list(names) if names else self._default_names()
+        return wanted if names else self._default_names()
 
     def _default_names(self) -> list[str]:
         if self._shown:
@@ -192,7 +198,7 @@ class Result(Mapping[str, Array]):
         return sorted(moving, key=lambda name: name.count("."))[:_CURVES]
 
     def svg(self, *names: str) -> str:
-        """A drawing of some variables."""
+        """A drawing of some variables. Subscripts may be ranges: ``"T[1:5]"``, ``"x[:,2]"``."""
         return self._run.draw(self._title, self._chosen(names), "svg")
 
     def html(self, *names: str) -> str:
@@ -241,3 +247,36 @@ class Result(Mapping[str, Array]):
 
 def _rebuilt(time: Array, columns: list[Any], title: str, shown: list[str] | None) -> Result:
     return Result(_gyrator.Run.of(time, columns), title, shown)
+
+
+def _expanded(text: str, known: Mapping[str, int]) -> list[str]:
+    """The names that a name with ranges of subscripts stands for; those of several brackets go together."""
+    pieces = re.split(r"\[([^\[\]]*:[^\[\]]*)\]", text)
+    if text in known or len(pieces) == 1:
+        return [text]
+    chosen = []
+    for place in range(1, len(pieces), 2):
+        base = pieces[place - 1] if place == 1 else ""
+        ranges = [_range(text, base, *given, known) for given in enumerate(pieces[place].split(","))]
+        if math.prod(len(found) for found in ranges) > _MOST:
+            raise CallError(f"`{text}` stands for more than {_MOST} variables")
+        chosen.append([",".join(map(str, subscripts)) for subscripts in itertools.product(*ranges)])
+    if len({len(subscripts) for subscripts in chosen}) > 1:
+        raise CallError(f"`{text}`: the ranges have different lengths")
+    if not chosen[0]:
+        raise CallError(f"`{text}` stands for no variable")
+    ends = pieces[2::2]
+    return [
+        pieces[0] + "".join(f"[{subscript}]{end}" for subscript, end in zip(subscripts, ends)) for subscripts in zip(*chosen)
+    ]
+
+
+def _range(text: str, base: str, dimension: int, given: str, known: Mapping[str, int]) -> range:
+    """The subscripts in one dimension: one, ``low:high``, ``low:step:high`` or ``:`` for all that there are."""
+    bounds = [bound.strip() for bound in given.split(":")]
+    if bounds == ["", ""]:
+        lists = [name[len(base) + 1 :].partition("]")[0].split(",") for name in known if name.startswith(base + "[")]
+        return range(1, 1 + max((int(found[dimension]) for found in lists if len(found) > dimension), default=0))
+    if not all(bound.isdecimal() for bound in bounds) or len(bounds) > 3 or (len(bounds) == 3 and int(bounds[1]) == 0):
+        raise CallError(f"`{text}`: write a range of subscripts as `[1:5]`, `[1:2:9]` or `[:]`")
+    return range(int(bounds[0]), int(bounds[-1]) + 1, int(bounds[1]) if len(bounds) == 3 else 1)

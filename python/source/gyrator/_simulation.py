@@ -108,12 +108,20 @@ class Simulation:
     def jacobian(self, of: Iterable[str], by: Iterable[str]) -> npt.NDArray[np.float64]:
         """The exact derivatives of variables with respect to states, inputs or parameters, at the time that was reached."""
         of, by = list(of), list(by)
+        known = self.model._by_name()
+        for name in (*of, *by):
+            if name not in known:
+                raise UnknownName(name, known)
         return np.array(self._native.jacobian(of, by)).reshape(len(of), len(by))
 
     def loop(
         self, stop: float, interval: float, control: Callable[[Simulation], object], keep: Iterable[str]
     ) -> dict[str, npt.NDArray[np.float64]]:
         """Calls a controller in equal intervals until a time, and keeps variables before each call."""
+        if not 0 < interval < np.inf:
+            raise CallError(f"the interval of a loop is a finite number greater than zero, not {interval:g}")
+        if not np.isfinite(stop):
+            raise CallError(f"a loop needs an end, and {stop:g} is none")
         names = list(keep)
         times, rows = [], []
         first = self.time

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import math
+import operator
 import os
+import queue
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +27,8 @@ if TYPE_CHECKING:
 
 #: One variant.
 Variant = dict[str, Any]
+#: More variants than these are a slip of the pen.
+_MOST = 10_000_000
 #: A number of each run: the name of a variable, which means its last value, or a function of a result.
 Quantity = str | Callable[[Result], float]
 
@@ -61,7 +67,7 @@ def normal(mean: float, deviation: float, count: int | None = None) -> Normal:
     return Normal(mean, deviation, count)
 
 
-#: Values of a parameter: a list; the first, the last and how many; a range or distribution; one value.
+#: Values of a parameter: a list; the first, the last and, but for samples, how many; a range or distribution; one value.
 Values = Sequence[Value] | tuple[float, float, int] | npt.NDArray[Any] | Range | Normal | Value
 
 
@@ -205,19 +211,24 @@ def variants(
     if not isinstance(vary, Mapping):
         if samples is not None or sampling is not None:
             raise CallError("variants that are listed are not sampled")
-        listed = [{name: plain(value) for name, value in variant.items()} for variant in vary]
+        listed = [{name: plain(value) for name, value in variant.items()} for variant in itertools.islice(vary, _MOST + 1)]
+        _counted(len(listed))
         if len({tuple(sorted(variant)) for variant in listed}) > 1:
             raise CallError("all variants have to set the same parameters")
         return listed
     if sampling is None and samples is None:
-        axes = [[(name, value) for value in _levels(name, given)] for name, given in vary.items()]
-        return [dict(chosen) for chosen in itertools.product(*axes)]
+        axes = {name: _axis(name, given) for name, given in vary.items()}
+        _counted(math.prod(_size(axis) for axis in axes.values()))
+        levels = [[(name, value) for value in _levels(name, axis)] for name, axis in axes.items()]
+        return [dict(chosen) for chosen in itertools.product(*levels)]
     if sampling == "one-at-a-time":
         return _one_at_a_time(vary, samples, model)
     if samples is None:
         raise CallError("say with `samples` how many samples to draw")
+    samples = _count("`samples`", samples)
     if samples < 1:
         raise CallError("there has to be at least one sample")
+    _counted(samples * (len(vary) + 2) if sampling == "saltelli" else samples)
     kinds = ("lhs", "random", "sobol", "saltelli")
     if (sampling or "lhs") not in kinds:
         raise CallError(f"`{sampling}` is no sampling; there are {', '.join(kinds)} and one-at-a-time")
@@ -237,8 +248,27 @@ def _one_at_a_time(vary: Mapping[str, Values], samples: int | None, model: Model
         raise CallError('`sampling="one-at-a-time"` moves each parameter over its own values; leave out `samples`')
     known = model.parameters if model is not None else {}
     base: Variant = {name: known[name].value for name in vary}
-    moved = [{**base, name: value} for name, given in vary.items() for value in _levels(name, given, 2)]
+    axes = {name: _axis(name, given, 2) for name, given in vary.items()}
+    _counted(sum(_size(axis) for axis in axes.values()))
+    moved = [{**base, name: value} for name, axis in axes.items() for value in _levels(name, axis)]
     return [base, *moved]
+
+
+def _counted(size: int) -> None:
+    if size > _MOST:
+        raise CallError(f"these are more than {_MOST} variants")
+
+
+def _count(what: str, given: Any) -> int:
+    """A whole number, which a division makes a float."""
+    given = plain(given)
+    if isinstance(given, bool) or not _is_whole(given):
+        raise CallError(f"{what} is a whole number, not {given!r}")
+    return int(given)
+
+
+def _is_whole(given: Any) -> bool:
+    return isinstance(given, (int, np.integer)) or (isinstance(given, (float, np.floating)) and given.is_integer())
 
 
 def _is_range(given: Any) -> bool:
@@ -246,28 +276,48 @@ def _is_range(given: Any) -> bool:
     return isinstance(given, tuple) and all(isinstance(part, numbers) and not isinstance(part, bool) for part in given)
 
 
-def _levels(name: str, given: Any, least: int | None = None) -> list[Any]:
-    if _is_range(given) and len(given) == 3 and isinstance(given[2], (int, np.integer)):
-        given = Range(float(given[0]), float(given[1]), int(given[2]))
-    elif _is_range(given) and len(given) == 2 and least is not None:
-        given = Range(float(given[0]), float(given[1]))
+def _range(name: str, given: Any) -> Any:
+    """Two numbers, or two and a count, as a range; anything else as it is."""
+    if not _is_range(given) or len(given) not in (2, 3):
+        return given
+    if len(given) == 3 and not _is_whole(given[2]):
+        numbers = ", ".join(repr(part) for part in plain(given))
+        raise CallError(f"`{name}`: the last of (first, last, count) is a whole number; these three values are [{numbers}]")
+    return Range(float(given[0]), float(given[1]), int(given[2]) if len(given) == 3 else None)
+
+
+def _axis(name: str, given: Any, least: int | None = None) -> Range | Normal | list[Any]:
+    """A range or distribution with a count, or a list of values."""
+    given = _range(name, given)
     if isinstance(given, (Range, Normal)):
-        count = given.count if given.count is not None else least
-        if count is None:
-            raise CallError(f"how many values of `{name}`? Give a count, or draw `samples`")
+        if given.count is None and least is None:
+            raise CallError(f"how many values of `{name}`? Give a count, list the values as [first, last], or draw `samples`")
+        count = _count(f"the count of `{name}`", least if given.count is None else given.count)
         if count < 1:
             raise CallError(f"`{name}` needs one value or more")
-        try:
-            levels: list[Any] = _gyrator.levels(_native_factor(given), count)
-        except ValueError as error:
-            raise CallError(f"`{name}`: {error}") from None
-        return levels
+        _counted(count)
+        return replace(given, count=count)
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         return [plain(given)]
-    listed = [plain(value) for value in given]
+    _counted(operator.length_hint(given))
+    listed = [plain(value) for value in itertools.islice(given, _MOST + 1)]
     if not listed:
         raise CallError(f"`{name}` has no values")
     return listed
+
+
+def _size(axis: Range | Normal | list[Any]) -> int:
+    return len(axis) if isinstance(axis, list) else axis.count or 0
+
+
+def _levels(name: str, axis: Range | Normal | list[Any]) -> list[Any]:
+    if isinstance(axis, list):
+        return axis
+    try:
+        levels: list[Any] = _gyrator.levels(_native_factor(axis), _size(axis))
+    except ValueError as error:
+        raise CallError(f"`{name}`: {error}") from None
+    return levels
 
 
 def _native_factor(given: Range | Normal) -> tuple[str, list[float]]:
@@ -278,8 +328,7 @@ def _native_factor(given: Range | Normal) -> tuple[str, list[float]]:
 
 def _factor(name: str, given: Any, model: Model | None) -> tuple[tuple[str, list[float]], list[Any] | None]:
     """What samples are drawn from: a distribution, or the positions in a list."""
-    if _is_range(given) and len(given) in (2, 3):
-        given = Range(float(given[0]), float(given[1]))
+    given = _range(name, given)
     if isinstance(given, (Range, Normal)):
         kind, numbers = _native_factor(given)
         known = model.parameters.get(name) if model is not None and name in model.parameters else None
@@ -290,7 +339,7 @@ def _factor(name: str, given: Any, model: Model | None) -> tuple[tuple[str, list
         elif known is not None and known.type != "Real":
             raise CallError(f"`{name}` is no number, so it has no range: list its values")
         return (kind, numbers), None
-    listed = _levels(name, given)
+    listed = _levels(name, _axis(name, given))
     return ("list", [float(place) for place in range(len(listed))]), listed
 
 
@@ -319,7 +368,7 @@ def sweep(
     ``settings`` are those of :meth:`Model.simulate`; ``keep`` names the variables that are kept. Values of structural
     parameters, Strings and expressions are translated once each. A run that fails is the exception in place of its result.
     ``callback`` is called with the numbers of runs that are finished and of all; ``progress`` shows a bar. With ``journal``
-    finished runs are written to that file, and the same call goes on after whatever ended it.
+    each run is written to that file when it is finished, and the same call goes on after whatever ended it.
 
     >>> import gyrator
     >>> model = gyrator.loads("model M parameter Real k = 1; Real x(start = 1, fixed = true); equation der(x) = -k*x; end M;")
@@ -330,12 +379,21 @@ def sweep(
     wanted = variants(vary, samples, sampling, seed, model)
     names = None if keep is None else [keep] if isinstance(keep, str) else list(keep)
     shown = Progress(len(wanted)) if progress else None
+    raised = False
 
     def told(done: int, of: int) -> None:
-        if shown is not None:
-            shown.at(done)
-        if callback is not None:
-            callback(done, of)
+        nonlocal raised
+        if raised:
+            # Runs on other threads are still ending.
+            return
+        try:
+            if shown is not None:
+                shown.at(done)
+            if callback is not None:
+                callback(done, of)
+        except BaseException:
+            raised = True
+            raise
 
     hears = told if progress or callback is not None else None
     if journal is None:
@@ -363,20 +421,19 @@ def _with_journal(
     callback: Callable[[int, int], object] | None,
     settings: Mapping[str, Any],
 ) -> list[Result | GyratorError]:
-    """In pieces, each of which is written when it is done."""
+    """Those that are not there; each is written when it is done."""
     with journal:
         missing = [place for place in range(len(wanted)) if place not in journal.runs]
-        size = 16 * (threads or os.cpu_count() or 1)
-        for begin in range(0, len(missing), size):
-            places = missing[begin : begin + size]
-            before = len(journal.runs)
+        before = len(journal.runs)
 
-            def told(done: int, _: int, before: int = before) -> None:
-                if callback is not None:
-                    callback(before + done, len(wanted))
+        def told(done: int, _: int) -> None:
+            if callback is not None:
+                callback(before + done, len(wanted))
 
-            found = run_variants(model, [wanted[place] for place in places], keep, threads, told, settings)
-            journal.add(zip(places, found))
+        def record(place: int, run: Result | GyratorError) -> None:
+            journal.add(missing[place], run)
+
+        run_variants(model, [wanted[place] for place in missing], keep, threads, told, settings, record)
         return [journal.runs[place] for place in range(len(wanted))]
 
 
@@ -387,8 +444,10 @@ def run_variants(
     threads: int | None,
     callback: Callable[[int, int], object] | None,
     settings: Mapping[str, Any],
+    record: Callable[[int, Result | GyratorError], None] | None = None,
 ) -> list[Result | GyratorError]:
-    """The runs of variants, in their order."""
+    """The runs of variants, in their order. ``record`` hears of each as soon as it is done, on the thread that made it, and
+    before ``callback`` does."""
     if not wanted:
         return []
     prepared = _prepared(settings)
@@ -409,7 +468,9 @@ def run_variants(
                 callback(before + count, len(wanted))
 
         rows = [numbers for _, numbers in group]
-        found = _run_group(model, translated[key], rows, keep, threads, told if callback else None, prepared, settings)
+        places = [place for place, _ in group]
+        hears = None if record is None else lambda row, run, places=places: record(places[row], run)
+        found = _run_group(model, translated[key], rows, keep, threads, told if callback else None, prepared, settings, hears)
         for (place, _), run in zip(group, found):
             runs[place] = run
         finished += len(group)
@@ -435,6 +496,7 @@ def _run_group(
     callback: Callable[[int, int], object] | None,
     prepared: Mapping[str, Any],
     settings: Mapping[str, Any],
+    record: Callable[[int, Result | GyratorError], None] | None,
 ) -> list[Result | GyratorError]:
     """The runs of variants that share a translation."""
     chosen = {name: Expression(text) for name, text in anew.items()}
@@ -444,17 +506,88 @@ def _run_group(
     except GyratorError as error:
         if isinstance(error, CallError):
             raise
+        if record is not None:
+            for place in range(len(rows)):
+                record(place, error)
         return [error] * len(rows)
     wanted = None if keep is None else base._check(keep)
     names = list(rows[0])
     count = threads if threads is not None else os.cpu_count() or 1
     values = [list(row.values()) for row in rows]
-    found: list[Any] = base._native.sweep(ready, names, values, wanted, count, callback)
     title, shown = base.name, base.outputs
-    return [
-        _translated(base, row, ready, wanted, run) if isinstance(run, GyratorError) else Result(run, title, shown)
-        for row, run in zip(rows, found)
-    ]
+
+    def outcome(row: dict[str, float], run: Any) -> Result | GyratorError:
+        return _translated(base, row, ready, wanted, run) if isinstance(run, GyratorError) else Result(run, title, shown)
+
+    if record is None:
+        found: list[Any] = base._native.sweep(ready, names, values, wanted, count, callback)
+        return [outcome(row, run) for row, run in zip(rows, found)]
+
+    runs: list[Result | GyratorError] = [CallError("not run")] * len(rows)
+
+    def work(place: int, go_on: Callable[[int, int], object]) -> None:
+        run = base._native.sweep(ready, names, [values[place]], wanted, 1, go_on)[0]
+        runs[place] = outcome(rows[place], run)
+        record(place, runs[place])
+
+    _on_threads(work, len(rows), count, callback)
+    return runs
+
+
+class _Stopped(Exception):
+    """Ends a run that nobody waits for any more."""
+
+
+def _on_threads(
+    work: Callable[[int, Callable[[int, int], object]], None],
+    count: int,
+    threads: int,
+    callback: Callable[[int, int], object] | None,
+) -> None:
+    """Works on all places. When something is raised, what has begun is stopped; what is finished has been recorded."""
+    places: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for place in range(count):
+        places.put(place)
+    answers: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
+    stopped = threading.Event()
+
+    def go_on(done: int, _: int) -> None:
+        if stopped.is_set() and not done:
+            raise _Stopped
+
+    def worker() -> None:
+        while not stopped.is_set():
+            try:
+                work(places.get_nowait(), go_on)
+                answers.put(None)
+            except (queue.Empty, _Stopped):
+                return
+            except BaseException as error:
+                answers.put(error)
+                return
+
+    workers = []
+    try:
+        for _ in range(max(1, min(threads, count))):
+            thread = threading.Thread(target=worker)
+            thread.start()
+            workers.append(thread)
+        done = 0
+        while done < count:
+            try:
+                # Not for ever, so that signals are heard on every system.
+                error = answers.get(timeout=0.1)
+            except queue.Empty:
+                continue
+            if error is not None:
+                raise error
+            done += 1
+            if callback is not None:
+                callback(done, count)
+    finally:
+        stopped.set()
+        for thread in workers:
+            thread.join()
 
 
 def _translated(
