@@ -130,6 +130,12 @@ impl Access {
         Ok(Change::Shadow(path))
     }
 
+    /// Whether a file may be changed, on the disk or in memory. Nothing is recorded.
+    pub fn may_change(&self, path: &Path) -> bool {
+        let is_own = |path: &PathBuf| !self.allowed.strict && is_below(path, &self.own);
+        resolve(path).is_ok_and(|path| is_below(&path, &self.allowed.write) || is_own(&path))
+    }
+
     /// Whether every change of a file is refused.
     pub fn refuses_all_writing(&self) -> bool {
         self.allowed.strict && self.allowed.write.is_empty()
