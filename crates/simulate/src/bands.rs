@@ -274,11 +274,12 @@ impl Behind {
 }
 
 /// The widest band of a comparison. Who compares with a small number says that it means something, however large the unknowns are
-/// that the rest is computed from.
+/// that the rest is computed from. A number next to the rounding errors of 1, as `Modelica.Constants.eps`, stands for zero.
 pub fn widest(program: &Program, memory: &Memory, relation: compile::RelationId) -> f64 {
     const PART: f64 = 1e-3;
+    const LEAST: f64 = 1e4 * f64::EPSILON;
     let given = threshold(program, memory, program.layout.relations[relation].kind);
-    if given > 0.0 { PART * given } else { f64::INFINITY }
+    if given > LEAST { PART * given } else { f64::INFINITY }
 }
 
 /// Follows the residues of comparisons back to the systems that they are computed from; a list of these, too.

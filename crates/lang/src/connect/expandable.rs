@@ -118,8 +118,9 @@ pub fn complete(elaborator: &mut Elaborator, collected: &mut Collected) {
     loop {
         let mut changed = false;
         let largest = largest_subscripts(elaborator, &pending);
+        let mut new_levels = false;
         for connection in &pending {
-            changed |= add_elements(elaborator, connection, &largest);
+            changed |= add_elements(elaborator, connection, &largest, &mut new_levels);
         }
         for position in 0..collected.connections.len() {
             let (left, right) =
@@ -178,7 +179,7 @@ fn is_complete(elaborator: &mut Elaborator, connection: &Pending) -> bool {
 }
 
 /// Adds to the connector on one side what the other side is, if that is known.
-fn add_elements(elaborator: &mut Elaborator, connection: &Pending, largest: &Largest) -> bool {
+fn add_elements(elaborator: &mut Elaborator, connection: &Pending, largest: &Largest, new_levels: &mut bool) -> bool {
     let mut changed = false;
     for (to, from) in [(&connection.left, &connection.right), (&connection.right, &connection.left)] {
         let class = connection.frame.class;
@@ -195,7 +196,14 @@ fn add_elements(elaborator: &mut Elaborator, connection: &Pending, largest: &Lar
         let is_last = position + 1 == to.parts.len();
         if !is_last {
             // A further level that does not exist: an expandable connector of its own is made by what it holds.
-            changed |= add_nested(elaborator, connector, part.ident);
+            let added = add_nested(elaborator, connector, part.ident);
+            *new_levels |= added;
+            changed |= added;
+            continue;
+        }
+        // The largest subscripts of elements of a new level are found in the next round, whatever the order of the connections.
+        let is_known = part.subscripts.is_empty() || largest.contains_key(&(connector, part.ident.name));
+        if *new_levels && !is_known {
             continue;
         }
         let dimensions = match largest.get(&(connector, part.ident.name)) {
