@@ -222,6 +222,8 @@ impl Model {
                 }
                 Node::Compare { .. } | Node::Not(_) | Node::And(..) | Node::Or(..)
                     if least == Variability::Continuous => {}
+                Node::Builtin(Builtin::FloorEvent | Builtin::CeilEvent | Builtin::DivEvent, _)
+                    if least == Variability::Continuous => {}
                 _ => self.exprs.for_each_child(current, |child| {
                     if seen.insert(child) {
                         stack.push(child);
