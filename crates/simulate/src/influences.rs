@@ -235,8 +235,8 @@ impl Influences<'_> {
         if growth <= CERTAIN || growth * span <= 2.0 * time * LEAST_GROWTH {
             return None;
         }
-        // Beside the direction as a whole, which grew all the time.
-        let least = (-0.5 * growth * f64::from(HALF)).exp();
+        // Beside the direction as a whole, which grew all the time. A part that grows more slowly than others grows, too.
+        let least = ((0.5 * CERTAIN - growth) * f64::from(HALF)).exp();
         let takes_part = |(before, after): (&f64, &f64)| *after > PART && *after > least * before;
         Some(largest[0].iter().zip(&largest[1]).map(takes_part).collect())
     }

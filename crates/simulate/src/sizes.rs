@@ -148,6 +148,13 @@ impl<'a> Point<'a> {
     /// Jacobian explains. Terms that hold no state, such as the voltages of a symmetrical grid that add up to zero, have such
     /// errors, too. Where time begins they may be exact, so a later time counts.
     fn noise(&self, machine: &mut Machine, time: f64, later: f64) -> Option<Vec<f64>> {
+        let noise = self.noise_around(machine, time, later);
+        // The memory has the values at the point again.
+        machine.rhs(time, self.x, &mut vec![0.0; self.x.len()]).ok()?;
+        noise.filter(|noise| noise.iter().all(|noise| noise.is_finite()))
+    }
+
+    fn noise_around(&self, machine: &mut Machine, time: f64, later: f64) -> Option<Vec<f64>> {
         /// Of the time in which something changes.
         const NEXT_TO_NOTHING: f64 = 1e-6;
         let count = self.x.len();
@@ -169,9 +176,7 @@ impl<'a> Point<'a> {
                 }
             }
         }
-        // The memory has the values at the point again.
-        machine.rhs(time, self.x, &mut others).ok()?;
-        noise.iter().all(|noise| noise.is_finite()).then_some(noise)
+        Some(noise)
     }
 }
 
@@ -475,8 +480,12 @@ impl Sizes {
         let time_scale = if rate * longest > 1.0 { 1.0 / rate } else { longest };
         let step = longest.max(LONG_STEP * time_scale);
         let mut rounding = point.rounding(step);
-        let Some(noise) = point.noise(machine, time, NEAR * time_scale) else { return };
-        rounding.iter_mut().zip(noise).for_each(|(rounding, noise)| *rounding = rounding.max(step * noise));
+        // Next to the point a table may have its end.
+        for (rounding, noise) in
+            rounding.iter_mut().zip(point.noise(machine, time, NEAR * time_scale).unwrap_or_default())
+        {
+            *rounding = rounding.max(step * noise);
+        }
         let least = |place: usize| {
             let least = if x[place].abs() < LEAST_SEED { LEAST_ERROR } else { 0.0 };
             let moved = x[place].abs().max(time_scale * point.slopes[place].abs());
