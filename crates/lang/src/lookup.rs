@@ -42,6 +42,11 @@ struct WayToFunction {
 pub enum Found {
     Member(Member),
     Class(ClassId),
+    /// The number from 1 of a literal of the enumeration that `definition` lists, which is imported.
+    Literal {
+        definition: DefId,
+        index: u32,
+    },
 }
 
 impl Instances {
@@ -207,10 +212,13 @@ impl Instances {
             let Found::Class(class) = self.as_class(current)? else {
                 return Err(not_a_class(part.span, &prefix));
             };
+            let is_last = last.map_or(path.parts.last(), Some).is_some_and(|last| last.span == part.span);
+            if is_last && let Some(Builtin::Enumeration(definition)) = self.enumeration(class) {
+                return self.import_literal(definition, *part, &prefix);
+            }
             let Some(member) = self.member(class, part.name) else {
                 return Err(self.unknown_member(class, *part, &prefix));
             };
-            let is_last = last.map_or(path.parts.last(), Some).is_some_and(|last| last.span == part.span);
             if from_package && is_last && class != self.root() && !crate::restrictions::is_like_a_package(self, class) {
                 return Err(import_from_no_package(path.span));
             }
@@ -228,6 +236,18 @@ impl Instances {
             current = Found::Member(member);
         }
         Ok(current)
+    }
+
+    /// A literal of an enumeration, which is no package, but there is only one thing that can be meant.
+    fn import_literal(&mut self, definition: DefId, literal: ast::Ident, prefix: &str) -> Outcome<Found> {
+        let index = self.literal_number(definition, literal, prefix)?;
+        let message = format!("`{prefix}` is an enumeration, and names can be imported from packages only");
+        let diagnostic = Diagnostic::breach("import-no-package", message)
+            .at(literal.span, "this literal is imported")
+            .hint("import the enumeration, and write its name before the literal")
+            .specification("13.2.1");
+        self.report(Box::new(diagnostic));
+        Ok(Found::Literal { definition, index })
     }
 
     /// A declared class as a class instance; components stay what they are.
@@ -249,7 +269,7 @@ impl Instances {
             let Some(step) = found else { return Err(self.unknown_name(scope, *first, "class")) };
             let class = match self.as_class(step)? {
                 Found::Class(class) => class,
-                Found::Member(_) => return Err(not_a_class(part.span, &prefix)),
+                Found::Member(_) | Found::Literal { .. } => return Err(not_a_class(part.span, &prefix)),
             };
             found = match self.member(class, part.name) {
                 Some(member) => {
@@ -268,6 +288,7 @@ impl Instances {
         match self.as_class(found)? {
             Found::Class(class) => Ok(class),
             Found::Member(member) => Err(self.component_as_class(member, name, &prefix)),
+            Found::Literal { .. } => Err(not_a_class(name.span, &prefix)),
         }
     }
 
@@ -356,7 +377,9 @@ impl Instances {
                         }
                     }
                 }
-                Found::Member(Member::Class(_)) => return Err(not_a_class(part.ident.span, &prefix)),
+                Found::Member(Member::Class(_)) | Found::Literal { .. } => {
+                    return Err(not_a_class(part.ident.span, &prefix));
+                }
             };
             found = match self.member(class, part.ident.name) {
                 Some(member) => {
@@ -403,6 +426,7 @@ impl Instances {
                 }
                 Resolved::Component { steps }
             }
+            Found::Literal { definition, index } => Resolved::EnumerationLiteral { definition, index },
             Found::Member(Member::Class(_)) => return Err(not_a_class(reference.span, &prefix)),
         })
     }
@@ -580,9 +604,15 @@ impl Instances {
     }
 
     fn enumeration_literal(&mut self, definition: DefId, literal: ast::Ident, prefix: &str) -> Outcome<Resolved> {
+        let index = self.literal_number(definition, literal, prefix)?;
+        Ok(Resolved::EnumerationLiteral { definition, index })
+    }
+
+    /// The number of a literal, from 1.
+    fn literal_number(&mut self, definition: DefId, literal: ast::Ident, prefix: &str) -> Outcome<u32> {
         let names = self.enumeration_literals(definition);
         match names.iter().position(|&name| name == literal.name) {
-            Some(index) => Ok(Resolved::EnumerationLiteral { definition, index: index as u32 + 1 }),
+            Some(index) => Ok(index as u32 + 1),
             None => {
                 let mut diagnostic = Diagnostic::error(
                     "unknown-literal",

@@ -55,6 +55,8 @@ pub struct Machine {
     pub resting: Resting,
     /// How often systems were solved in place, and whether that lost digits: then no system is.
     solved_in_place: u64,
+    /// The unknowns of systems that are solved in place, as they were before the section at hand.
+    kept: Vec<(Address, f64)>,
     is_careful: bool,
     /// Values of parameters in place of those of the program.
     parameters: Arc<[(VarId, f64)]>,
@@ -84,6 +86,7 @@ impl Machine {
             ahead: 0.0,
             resting: Resting::new(&program),
             solved_in_place: 0,
+            kept: Vec::new(),
             is_careful: false,
             parameters: Arc::default(),
             trouble: None,
@@ -148,18 +151,22 @@ impl Machine {
     /// Runs a section; simultaneous systems are solved on the way.
     pub fn run(&mut self, choose: Choose, phase: Phase) -> Result<(), Trouble> {
         self.settled = None;
-        let Machine { program, memory, systems, .. } = self;
+        let Machine { program, memory, systems, kept, .. } = self;
         let section = choose(&program.sections);
-        let mut run = |steps: &[SectionStep]| {
+        let mut run = |steps: &[SectionStep], memory: &mut Memory| {
             memory.set_live(phase == Phase::Live);
             let solve = &mut |system, memory: &mut Memory| systems.solve(program, system, memory, phase);
             program.run(steps, memory, solve)
         };
         let is_in_place = !self.is_careful && !section.in_place.is_empty();
-        let mut outcome = if is_in_place { run(&section.in_place) } else { run(section) };
-        // A system that was solved in place may have been singular.
+        if is_in_place {
+            keep_unknowns(program, section, memory, kept);
+        }
+        let mut outcome = if is_in_place { run(&section.in_place, memory) } else { run(section, memory) };
+        // A system that was solved in place may have been singular. What its equations leave open stays what it was.
         if is_in_place && matches!(outcome, Err(Trouble::Evaluation(_))) {
-            outcome = run(section);
+            kept.iter().for_each(|&(slot, value)| memory.values[slot as usize] = value);
+            outcome = run(section, memory);
         } else if is_in_place && outcome.is_ok() {
             outcome = self.watch_systems_in_place(choose, phase);
         }
@@ -330,6 +337,17 @@ impl Machine {
             self.trouble = Some(trouble);
             EvalError::recoverable(0)
         })
+    }
+}
+
+/// Takes note of the unknowns of the systems that a section solves in place: where one is singular, the code leaves no number.
+fn keep_unknowns(program: &Program, section: &Section, memory: &Memory, kept: &mut Vec<(Address, f64)>) {
+    kept.clear();
+    for (step, usual) in section.iter().zip(&section.in_place) {
+        if let (SectionStep::Solve(system), SectionStep::Code(_)) = (step, usual) {
+            let slots = &program.systems[*system].slots;
+            kept.extend(slots.iter().map(|&slot| (slot, memory.values[slot as usize])));
+        }
     }
 }
 

@@ -87,6 +87,21 @@ fn a_coefficient_that_vanishes_is_told() {
     common::assert_close(run.end("y"), (1.0 + 2.0 * 0.25) / (1.0 - 0.0625), 1e-9);
 }
 
+/// Where the coefficient of an unknown vanishes and the equation holds all the same, the unknown stays what it was: the
+/// temperature of a stream that comes to rest.
+#[test]
+fn what_an_equation_leaves_open_stays() {
+    let found =
+        run("Real x(start = 0, fixed = true)\nder(x) = 1\nq = max(0, 1 - time)\nq*(T - 3) = 0", &until(2.0, 1e-6));
+    assert_eq!(found.outcome.ending, Ending::Complete);
+    common::assert_close(found.end("T"), 3.0, 1e-12);
+    // Before it begins to flow, it has its start value.
+    let text = "Real x(start = 0, fixed = true)\nReal T(start = 5)\nder(x) = 1\nq = max(0, time - 1)\nq*(T - 3) = 0";
+    let found = run(text, &until(0.5, 1e-6));
+    assert_eq!(found.outcome.ending, Ending::Complete);
+    common::assert_close(found.end("T"), 5.0, 1e-12);
+}
+
 /// The Jacobian of an implicit method goes through a system that is solved in place.
 #[test]
 fn stiff_equations_behind_a_system_take_few_steps() {

@@ -74,7 +74,7 @@ impl Typer<'_> {
                 Ok(None) => false,
                 // The predefined type itself: its constructor.
                 Ok(Some(Found::Class(class))) => self.elaborator.instances.class(class).builtin.is_none(),
-                Ok(Some(Found::Member(_))) | Err(_) => true,
+                Ok(Some(Found::Member(_) | Found::Literal { .. })) | Err(_) => true,
             };
             if !is_hidden {
                 return self.builtin(name, arguments, span);
