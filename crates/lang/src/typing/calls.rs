@@ -369,6 +369,9 @@ impl Typer<'_> {
             let Some(value) = self.value_of(signature, input.local, &mut known) else { return wrong(span) };
             values.push(if known.is_given(input.local) { value } else { Expr { span, ..value } });
         }
+        if signature.kind == SignatureKind::Object && self.context == super::Context::Model {
+            self.warn_of_varying_arguments(signature, &values, span);
+        }
         let extra = over.iter().max().copied().unwrap_or(0);
         if signature.impure && self.context == super::Context::Function && !signature.outputs.is_empty() {
             self.check_impure_in_function(signature.name, span);
@@ -407,6 +410,19 @@ impl Typer<'_> {
         let over: Vec<bool> = over.iter().map(|&extra| extra > 0).collect();
         values.shrink_to_fit();
         Expr { kind: Kind::Vectorized { function: signature.key, arguments: values, over }, ty, variability, span }
+    }
+
+    /// An external object is made once, so it does not follow arguments that change during the run (12.9.7).
+    fn warn_of_varying_arguments(&mut self, signature: &Signature, values: &[Expr], span: Span) {
+        let Some(varying) = values.iter().find(|value| value.variability > Variability::Parameter) else { return };
+        let message = format!("an argument of `{}` may change, and the external object is made once", signature.name);
+        let diagnostic = Diagnostic::warning("varying-constructor", message)
+            .at(varying.span, "the value at the start counts")
+            .at(span, "made here")
+            .hint("give the constructor parameters, and what changes to the functions that use the object")
+            .specification("12.9.7")
+            .decides();
+        self.elaborator.instances.report(Box::new(diagnostic));
     }
 
     /// Whether a modifier gave an input of a function its last value.
