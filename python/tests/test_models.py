@@ -185,6 +185,24 @@ def test_models_are_pickled_as_texts(tmp_path, ball):
     assert float(out.stdout) == ball.simulate().last("h"), out.stderr
 
 
+def test_a_model_keeps_the_texts_that_it_was_loaded_from(tmp_path):
+    path = tmp_path / "m.mo"
+    text = "model M parameter Integer n = 2; Real x[n] = fill({}, n); Real z(start = {}, fixed = true); {}"
+    rest = "equation der(z) = -{}*z; end M;"
+    path.write_text(text.format("1.0", "1", rest.format("2")))
+    model = gyrator.load(path)
+    path.write_text(text.format("5.0", "7", rest.format("3")))
+    result = model.simulate(n=3)
+    assert [result.last(f"x[{place}]") for place in (1, 2, 3)] == [1, 1, 1]
+    assert result["z"][0] == 1
+    assert model.linearize().A[0, 0] == pytest.approx(-2)
+    # What was translated anew keeps them, too, also where the file is gone.
+    other = model.with_parameters(n=1)
+    assert gyrator.load(path).simulate(n=3).last("x[3]") == 5
+    path.unlink()
+    assert other.simulate(n=4).last("x[4]") == model.simulate(n=5).last("x[5]") == 1
+
+
 def test_simulations_step(decay):
     loop = decay.simulation(tolerance=1e-9)
     loop.set(u=6)
