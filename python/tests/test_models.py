@@ -86,6 +86,17 @@ def test_settings(decay):
             call(intervals=3, interval=0.1)
 
 
+def test_more_rows_than_fit_into_memory_are_refused(decay):
+    sensitivities = lambda **given: decay.sensitivities(["k"], ["y"], **given)  # noqa: E731
+    sweep = lambda **given: gyrator.sweep(decay, {"k": [1, 2]}, **given)  # noqa: E731
+    for call in (decay.simulate, sensitivities, sweep):
+        for given in ({"intervals": 10**12}, {"interval": 1e-12}):
+            with pytest.raises(ValueError, match=r"1\.000e12 rows.*longer `interval`.*`times`.*command line"):
+                call(stop=1, **given)
+    # The interval is of no importance where the times of rows are given.
+    assert len(decay.simulate(stop=1, interval=1e-12, times=[0.5]).time) == 3
+
+
 def test_inputs(decay):
     # x' = -2 x + u with a step of 4 at 1.
     result = decay.simulate(stop=2, tolerance=1e-9, inputs={"u": ([0, 1, 1, 2], [0, 0, 4, 4])})
