@@ -12,7 +12,7 @@ use pyo3::types::{PyDict, PyList};
 use crate::attention::{ATTENTION, Attention};
 use crate::failure::{During, diagnostics, exception};
 use crate::run::Run;
-use crate::settings::experiment;
+use crate::settings::{experiment, kept_experiment};
 use crate::simulation::Simulation;
 
 /// A translated model.
@@ -157,7 +157,7 @@ impl Model {
         wanted: Option<Vec<String>>,
         callback: Option<Py<PyAny>>,
     ) -> PyResult<Run> {
-        let experiment = experiment(&self.0, settings)?;
+        let experiment = kept_experiment(&self.0, settings)?;
         simulate(py, &self.0, &experiment, wanted.as_deref(), callback.as_ref()).map(Run::new)
     }
 
@@ -176,7 +176,7 @@ impl Model {
         of: Vec<String>,
         parameters: Vec<String>,
     ) -> PyResult<(Run, Bound<'py, PyAny>, Vec<String>)> {
-        let experiment = experiment(&self.0, settings)?;
+        let experiment = kept_experiment(&self.0, settings)?;
         let (of, by) = (self.variables_named(&of)?, self.variables_named(&parameters)?);
         let mut attention = Attention::new(None);
         let found = py.detach(|| self.0.sensitivities_while(&experiment, &of, &by, &mut |time| attention.go_on(time)));
@@ -202,7 +202,7 @@ impl Model {
         threads: usize,
         callback: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let experiment = experiment(&self.0, settings)?;
+        let experiment = kept_experiment(&self.0, settings)?;
         let wanted: Option<std::collections::HashSet<String>> = wanted.map(|names| names.into_iter().collect());
         let is_wanted = |name: &str| wanted.as_ref().is_none_or(|names| names.contains(name));
         let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));

@@ -6,6 +6,23 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+/// More rows than these fill the memory before they are of use.
+const MOST_ROWS: f64 = 1e8;
+
+/// The experiment of a run whose rows are kept in memory.
+pub fn kept_experiment(model: &Model, settings: &Bound<'_, PyDict>) -> PyResult<Experiment> {
+    let made = experiment(model, settings)?;
+    let rows = (made.stop_time() - made.start_time()) / made.output_interval();
+    let has_times = settings.get_item("times")?.is_some_and(|value| !value.is_none());
+    if !has_times && rows.is_finite() && rows > MOST_ROWS {
+        return Err(PyValueError::new_err(format!(
+            "the result would have {rows:.3e} rows, which are kept in memory, where {MOST_ROWS:e} are the most; give a longer \
+             `interval` or fewer `intervals`, or the `times` that are wanted, or use the command line, which writes to a file"
+        )));
+    }
+    Ok(made)
+}
+
 /// The experiment of a model, changed by what a dictionary says.
 pub fn experiment(model: &Model, settings: &Bound<'_, PyDict>) -> PyResult<Experiment> {
     let mut made = model.experiment();

@@ -86,6 +86,17 @@ def test_settings(decay):
             call(intervals=3, interval=0.1)
 
 
+def test_more_rows_than_fit_into_memory_are_refused(decay):
+    sensitivities = lambda **given: decay.sensitivities(["k"], ["y"], **given)  # noqa: E731
+    sweep = lambda **given: gyrator.sweep(decay, {"k": [1, 2]}, **given)  # noqa: E731
+    for call in (decay.simulate, sensitivities, sweep):
+        for given in ({"intervals": 10**12}, {"interval": 1e-12}):
+            with pytest.raises(ValueError, match=r"1\.000e12 rows.*longer `interval`.*`times`.*command line"):
+                call(stop=1, **given)
+    # The interval is of no importance where the times of rows are given.
+    assert len(decay.simulate(stop=1, interval=1e-12, times=[0.5]).time) == 3
+
+
 def test_inputs(decay):
     # x' = -2 x + u with a step of 4 at 1.
     result = decay.simulate(stop=2, tolerance=1e-9, inputs={"u": ([0, 1, 1, 2], [0, 0, 4, 4])})
@@ -183,6 +194,24 @@ def test_models_are_pickled_as_texts(tmp_path, ball):
     script = "import pickle, sys; print(pickle.load(open(sys.argv[1], 'rb')).simulate().last('h'))"
     out = subprocess.run([sys.executable, "-c", script, str(tmp_path / "model.pickle")], capture_output=True, text=True)
     assert float(out.stdout) == ball.simulate().last("h"), out.stderr
+
+
+def test_a_model_keeps_the_texts_that_it_was_loaded_from(tmp_path):
+    path = tmp_path / "m.mo"
+    text = "model M parameter Integer n = 2; Real x[n] = fill({}, n); Real z(start = {}, fixed = true); {}"
+    rest = "equation der(z) = -{}*z; end M;"
+    path.write_text(text.format("1.0", "1", rest.format("2")))
+    model = gyrator.load(path)
+    path.write_text(text.format("5.0", "7", rest.format("3")))
+    result = model.simulate(n=3)
+    assert [result.last(f"x[{place}]") for place in (1, 2, 3)] == [1, 1, 1]
+    assert result["z"][0] == 1
+    assert model.linearize().A[0, 0] == pytest.approx(-2)
+    # What was translated anew keeps them, too, also where the file is gone.
+    other = model.with_parameters(n=1)
+    assert gyrator.load(path).simulate(n=3).last("x[3]") == 5
+    path.unlink()
+    assert other.simulate(n=4).last("x[4]") == model.simulate(n=5).last("x[5]") == 1
 
 
 def test_simulations_step(decay):

@@ -319,7 +319,7 @@ class Model:
         left = {name: number for name, number in {**self._values, **numbers}.items() if name not in anew}
         # What the texts of the model set before, and a value of one element beside the whole array.
         covered = [name for name in left if any(name.startswith(part + "[") for part in anew)]
-        return _rebuilt(self._origin.with_set(anew), tuple((n, v) for n, v in left.items() if n not in covered))
+        return _rebuilt(self._kept_origin().with_set(anew), tuple((n, v) for n, v in left.items() if n not in covered))
 
     def _prepared(self, settings: dict[str, Any], parameters: Mapping[str, Value] | None, named: Mapping[str, Value]) -> Model:
         settings["inputs"] = _rows(settings.get("inputs"))
@@ -430,7 +430,7 @@ class Model:
         begin = float(self.experiment["start"])
         if at is not None and not begin <= at < np.inf:
             raise CallError(f"the run has no point at time {at:g}; it begins at {begin:g}")
-        origin = model._origin.with_set(model._expressions(model._values))
+        origin = model._kept_origin().with_set(model._expressions(model._values))
         found = origin.sources().linearize(
             list(origin.set), _names(inputs), _names(outputs), at, steady_state, tolerance, solver
         )
@@ -491,15 +491,18 @@ class Model:
 
         return fit(self, data, parameters, **options)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        origin = self._origin
-        texts = dict(origin.texts)
-        # Texts that were read on the way; those of the library that comes with the package are there already.
+    def _kept_origin(self) -> _Origin:
+        """Where the model comes from, with the texts that were read then: the files may have changed since."""
+        texts = dict(self._origin.texts)
+        # Those of the library that comes with the package are there already.
         for path, text in self._native.sources():
-            if os.path.exists(path) or path in texts:
+            if os.path.isabs(path) or os.path.exists(path):
                 texts.setdefault(path, text)
-        parts = {**vars(origin), "texts": tuple(texts.items())}
-        return (_rebuilt, (_Origin(**parts), tuple(self._values.items())))
+        parts = {**vars(self._origin), "texts": tuple(texts.items())}
+        return _Origin(**parts)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_rebuilt, (self._kept_origin(), tuple(self._values.items())))
 
     def __repr__(self) -> str:
         return f"<Model {self.name}: {len(self._by_name())} variables>"
