@@ -244,18 +244,12 @@ impl<'a, D: Domain> Executor<'a, D> {
                 continue;
             }
             frame.locals[id] = match &local.default {
-                Some(default) => match self.eval(&mut frame, default) {
-                    Ok(value) => {
-                        let value = self.domain.detach(value.coerce(&local.ty))?;
-                        self.fits(&mut frame, local, &value)?;
-                        value
-                    }
-                    // What nothing reads needs no value: libraries declare some from variables that are assigned later.
-                    Err(error) if error.kind == FailureKind::Failure && !function.reads(id) => {
-                        self.unassigned(&mut frame, local).map_err(|error| placed(error, local.span))?
-                    }
-                    Err(error) => return Err(placed(error, local.span)),
-                },
+                Some(default) => {
+                    let value = self.eval(&mut frame, default).map_err(|error| placed(error, local.span))?;
+                    let value = self.domain.detach(value.coerce(&local.ty))?;
+                    self.fits(&mut frame, local, &value)?;
+                    value
+                }
                 None if matches!(local.ty, Type::Function(_)) => continue,
                 None => self.unassigned(&mut frame, local).map_err(|error| placed(error, local.span))?,
             };
