@@ -457,3 +457,20 @@ fn the_help_text_names_every_method() {
         assert!(help.contains(name), "{name}");
     }
 }
+
+#[test]
+fn the_summary_of_an_assertion_with_several_lines_is_its_first_line_with_the_time() {
+    let folder = folder("assertion_lines");
+    folder.write(
+        "a.mo",
+        "model A\nequation\n  assert(time < 0.5, \"\nThe loop is singular.\nTry another joint.\n\");\nend A;\n",
+    );
+    let run = gyrator(&folder, &["simulate", "a.mo", "--json"]);
+    assert_eq!(run.status, 3);
+    assert_eq!(json(&run.stdout)["message"], "The loop is singular. (an assertion fails at time 0.5)");
+    assert!(
+        run.stderr.contains("The loop is singular. (an assertion fails at time 0.5)\nTry another joint.\n"),
+        "{}",
+        run.stderr
+    );
+}

@@ -440,8 +440,10 @@ fn assertion(machine: &mut Machine, action: &Action, slots: &ActionSlots, log: &
 fn failed_assertion(machine: &Machine, action: &Action, text: &str) -> Trouble {
     let time = machine.memory.time();
     let component = machine.program.model().paths.text(action.origin.component);
-    let mut diagnostic =
-        Diagnostic::error("assertion", format!("{text} (an assertion fails at time {})", Decimal(time))).names_time();
+    // The headline says when: texts of libraries have several lines, and often begin with an empty one.
+    let (headline, rest) = text.trim().split_once('\n').unwrap_or((text.trim(), ""));
+    let said = format!("{} (an assertion fails at time {})\n{rest}", headline.trim_end(), Decimal(time));
+    let mut diagnostic = Diagnostic::error("assertion", said.trim_end()).names_time();
     if let Some(span) = action.origin.span {
         diagnostic = diagnostic.at(span, "this does not hold");
     }
