@@ -358,12 +358,16 @@ impl Libraries {
     }
 
     /// A folder in which top-level classes are looked for when a name is not known: `Modelica/package.mo`,
-    /// `Modelica 4.1.0/package.mo`, `Complex.mo`. A folder that is itself a package stands for its parent.
+    /// `Modelica 4.1.0/package.mo`, `Complex.mo`. A folder that is itself a package stands for its parent; a file is read.
     pub fn add_search_path(&mut self, folder: impl AsRef<Path>) {
         let folder = folder.as_ref();
+        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if self.class_of_entry(&name, false).is_some() && self.files.list(folder).is_empty() {
+            self.add_file(folder);
+            return;
+        }
         let is_package = self.exists(&folder.join("package.mo"));
         if is_package {
-            let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             let name = Name::new(class_of_folder(&name));
             self.insert_source(Self::ROOT, name, ClassSource::Path(folder.to_owned()));
         }
@@ -1057,6 +1061,14 @@ mod tests {
         assert_eq!(path("modelica://Single/x.txt"), None);
         assert_eq!(path("modelica://Lib/../x.txt"), None);
         assert_eq!(path("modelica://Lib.Inner/../x.txt").as_deref(), Some("lib/Lib 2.0.0/Inner/../x.txt"));
+    }
+
+    #[test]
+    fn a_file_is_a_library() {
+        let mut libraries = Libraries::new(Box::new(MemoryFiles::from_iter(FILES)));
+        libraries.add_search_path("lib/Single.mo");
+        assert!(libraries.class(Libraries::ROOT, Name::new("Single")).is_some());
+        assert!(libraries.class(Libraries::ROOT, Name::new("Lib")).is_none());
     }
 
     #[test]
