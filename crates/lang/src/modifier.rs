@@ -79,6 +79,9 @@ pub struct Redeclare {
     pub below: Arc<Modifier>,
     /// The redeclaration that this one replaces, or extends (`redeclare model extends M`), if there was one before it.
     pub inner: Option<Arc<Redeclare>>,
+    /// What is said further inside about the class that an extension extends, redeclarations included: it is below all that the
+    /// extension says itself.
+    pub extended: Arc<Modifier>,
     /// Written as an element of a class, not as an argument of a modification.
     pub element: bool,
     /// Over which arrays of components its value and its modifiers are taken apart, where they have a value for each element.
@@ -101,20 +104,22 @@ impl Redeclare {
         }
     }
 
-    /// What a redeclaration leaves for those that come after it: the modifiers of its constraining clause, over those that
-    /// were there before it (7.3.2).
-    pub fn for_redeclarations(&self, diagnostics: &mut Vec<Diagnostic>) -> Arc<Modifier> {
+    /// The modifiers of its own constraining clause.
+    pub fn constraint_modifier(&self, diagnostics: &mut Vec<Diagnostic>) -> Arc<Modifier> {
         let (constraint, spread) = match &self.declaration {
             Declaration::Class(class) => (class.constraint.as_ref(), Spread::CLASS),
             Declaration::Component(component) => (component.constraint.as_ref(), Spread::COMPONENT),
         };
         match constraint.and_then(|constraint| constraint.modification.as_ref()) {
-            Some(modification) => {
-                let own = from_class_modification(modification, self.scope, spread, diagnostics);
-                merge(&Arc::new(own), &self.below, diagnostics)
-            }
-            None => self.below.clone(),
+            Some(written) => Arc::new(from_class_modification(written, self.scope, spread, diagnostics)),
+            None => Arc::default(),
         }
+    }
+
+    /// What a redeclaration leaves for those that come after it: the modifiers of its constraining clause, over those that
+    /// were there before it (7.3.2).
+    pub fn for_redeclarations(&self, diagnostics: &mut Vec<Diagnostic>) -> Arc<Modifier> {
+        merge(&self.constraint_modifier(diagnostics), &self.below, diagnostics)
     }
 
     /// Whether two redeclarations are the same text, or another one of the same words.
@@ -221,8 +226,8 @@ fn limited(modifier: &Arc<Modifier>, above: u16) -> Arc<Modifier> {
         *child = Arc::new(own);
     }
     if let Some(redeclare) = &mut result.redeclare {
-        let below = limited(&redeclare.below, above);
-        *redeclare = Arc::new(Redeclare { below, ..(**redeclare).clone() });
+        let (below, extended) = (limited(&redeclare.below, above), limited(&redeclare.extended, above));
+        *redeclare = Arc::new(Redeclare { below, extended, ..(**redeclare).clone() });
     }
     Arc::new(result)
 }
@@ -252,6 +257,11 @@ pub fn merge(outer: &Arc<Modifier>, inner: &Arc<Modifier>, diagnostics: &mut Vec
     match (&outer.redeclare, &inner.redeclare) {
         (Some(redeclare), _) => {
             let mut own = (**redeclare).clone();
+            if own.is_extension() {
+                let earlier = inner.redeclare.clone().filter(|earlier| !own.is_at(earlier));
+                let inside = Modifier { redeclare: earlier, binding: None, is_final: false, ..(**inner).clone() };
+                own.extended = merge(&own.extended, &Arc::new(inside), diagnostics);
+            }
             let mut replaced_below = None;
             if let Some(replaced) = inner.redeclare.as_ref().filter(|replaced| !own.is_at(replaced)) {
                 own.inner = Some(own.inner.map_or_else(|| replaced.clone(), |below| push_inner(&below, replaced)));
@@ -380,14 +390,32 @@ pub fn from_class_modification(
 
 fn redeclaration(declaration: Declaration, is_final: bool, span: Span, scope: ClassId, spread: Spread) -> Modifier {
     let spread = Spread { or_each: true, ..spread };
-    let redeclare = Redeclare { declaration, scope, below: Arc::default(), inner: None, element: false, spread, span };
+    let redeclare = Redeclare {
+        declaration,
+        scope,
+        below: Arc::default(),
+        inner: None,
+        extended: Arc::default(),
+        element: false,
+        spread,
+        span,
+    };
     Modifier { redeclare: Some(Arc::new(redeclare)), is_final, span: Some(span), ..Modifier::default() }
 }
 
 /// A redeclaration that is written as an element of the class `scope`.
 pub fn from_redeclared_element(declaration: Declaration, scope: ClassId, span: Span) -> Modifier {
     let spread = Spread::NONE;
-    let redeclare = Redeclare { declaration, scope, below: Arc::default(), inner: None, element: true, spread, span };
+    let redeclare = Redeclare {
+        declaration,
+        scope,
+        below: Arc::default(),
+        inner: None,
+        extended: Arc::default(),
+        element: true,
+        spread,
+        span,
+    };
     Modifier { redeclare: Some(Arc::new(redeclare)), span: Some(span), ..Modifier::default() }
 }
 

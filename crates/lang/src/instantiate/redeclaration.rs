@@ -217,6 +217,9 @@ impl Instances {
                     .specification("7.3"),
             ));
         };
+        if is_extension(class) {
+            return self.class_extension(member, class, redeclare, outer);
+        }
         // The modifiers of its own constraining clause hold for the redeclaration itself, too (7.3.2).
         let below = merge(&redeclare.for_redeclarations(&mut self.diagnostics), &below, &mut self.diagnostics);
         // The text of a short class comes before what is below it: `redeclare package M = Air(x = 1)`.
@@ -230,18 +233,28 @@ impl Instances {
         };
         let modifier = merge(&body_modifier, &below, &mut self.diagnostics);
         let modifier = merge(&outer, &modifier, &mut self.diagnostics);
-        if !is_extension(class) {
-            let made = self.instantiate_class(class, class_scope, modifier)?;
-            self.redeclarations.push(ToCheck { class: made, member, redeclare: Some(redeclare.clone()) });
-            return Ok(made);
-        }
+        let made = self.instantiate_class(class, class_scope, modifier)?;
+        self.redeclarations.push(ToCheck { class: made, member, redeclare: Some(redeclare.clone()) });
+        Ok(made)
+    }
+
+    /// `redeclare model extends M(…)`: a class whose base is the one that it replaces. What is said about that one, by
+    /// constraining clauses and further inside, belongs to the base, so that the modifiers of the extension win over it.
+    fn class_extension(
+        &mut self,
+        member: ClassMemberId,
+        class: &Arc<ast::ClassDef>,
+        redeclare: &Redeclare,
+        outer: Arc<Modifier>,
+    ) -> Outcome<ClassId> {
         let name = self.members[member].name;
         check_still_replaceable(self, redeclare, name.as_str());
-        let modifier = modifier::of_final_class(modifier);
-        let parent = self.classes[class_scope].def;
+        let parent = self.classes[redeclare.scope].def;
         let def = self.libraries.definition_of(class, parent);
-        let id = self.new_class(def, Some(class_scope), None, modifier);
-        self.classes[id].extended = Some(self.member_below(member, redeclare.inner.as_ref()));
+        let id = self.new_class(def, Some(redeclare.scope), None, modifier::of_final_class(outer));
+        let constraint = redeclare.constraint_modifier(&mut self.diagnostics);
+        let base = merge(&constraint, &redeclare.extended, &mut self.diagnostics);
+        self.classes[id].extended = Some(self.member_below(member, base));
         Ok(id)
     }
 
@@ -264,7 +277,7 @@ impl Instances {
 
     /// The class as it was declared, without any redeclaration.
     pub(crate) fn original_class(&mut self, member: ClassMemberId) -> Outcome<ClassId> {
-        let original = self.member_below(member, None);
+        let original = self.member_below(member, Arc::default());
         self.class_of(original)
     }
 
@@ -280,13 +293,9 @@ impl Instances {
         }
     }
 
-    /// The class under a redeclaration: the declaration with the redeclaration before it, or with none.
-    fn member_below(&mut self, member: ClassMemberId, before: Option<&Arc<Redeclare>>) -> ClassMemberId {
+    /// The class under a redeclaration: the declaration with modifiers from further inside, the redeclaration before it included.
+    fn member_below(&mut self, member: ClassMemberId, modifier: Arc<Modifier>) -> ClassMemberId {
         let declared = &self.members[member];
-        let modifier = match before {
-            Some(inner) => Arc::new(Modifier { redeclare: Some(inner.clone()), ..Modifier::default() }),
-            None => Arc::default(),
-        };
         let under = ClassMember {
             name: declared.name,
             declared_in: declared.declared_in,
