@@ -136,7 +136,25 @@ pub struct Clockwork {
 #[derive(Clone, Copy, Debug)]
 struct Known {
     sample: f64,
-    relation: f64,
+    relation: Crossing,
+}
+
+/// When relations on time alone change next.
+#[derive(Clone, Copy, Debug)]
+struct Crossing {
+    first: f64,
+    /// The last change that rounding alone separates from the first. The event is there: at any earlier time `time >= t` would count
+    /// as true while `time` is less than `t`, and what computes its next instant from `time` would wait for the same one for ever.
+    last: f64,
+}
+
+impl Crossing {
+    const NONE: Self = Self { first: f64::INFINITY, last: f64::INFINITY };
+
+    /// The instant of the event in a run that ends at `stop`.
+    fn before(self, stop: f64) -> f64 {
+        if self.first > stop { f64::INFINITY } else { self.last.min(stop) }
+    }
 }
 
 /// Roundings of time that change about as often as there are times.
@@ -229,7 +247,7 @@ impl Clockwork {
         self.known = Some(known);
         // The next call may have a later end.
         let sample = if same_instant(known.sample, stop) { known.sample.min(stop) } else { known.sample };
-        let relation = if known.relation > stop { f64::INFINITY } else { known.relation };
+        let relation = known.relation.before(stop);
         if same_instant(sample, relation) {
             (sample.max(relation), true)
         } else {
@@ -240,10 +258,10 @@ impl Clockwork {
     /// The next time at which a relation on time alone changes: after now, or now for one that is zero and about to
     /// leave, or that crosses within the same instant. That is tried a few times an instant, each time a little later:
     /// a relation in a branch that is not evaluated never leaves.
-    fn next_crossing(&mut self, program: &Program, memory: &mut Memory, now: f64) -> f64 {
+    fn next_crossing(&mut self, program: &Program, memory: &mut Memory, now: f64) -> Crossing {
         const MOST_TRIES: u32 = 3;
         if self.instants.is_empty() {
-            return f64::INFINITY;
+            return Crossing::NONE;
         }
         // The integrator may have tried a later time, such as for the length of its first step.
         memory.set_time(now);
@@ -257,19 +275,24 @@ impl Clockwork {
             Some((instant, tries)) if instant == now => tries,
             _ => 0,
         };
-        let crossing = self.instants.iter().any(|&instant| same_instant(instant, now));
-        if (crossing && tries < MOST_TRIES) || (at_zero && tries == 0) {
-            self.left = Some((now, tries + 1));
-            return now;
+        let here = self.instants.iter().copied().filter(|&instant| same_instant(instant, now)).reduce(f64::max);
+        if (here.is_some() && tries < MOST_TRIES) || (at_zero && tries == 0) {
+            let last = here.map_or(now, |instant| instant.max(now));
+            self.left = Some((last, tries + 1));
+            return Crossing { first: now, last };
         }
         // The argument of a rounding may be too coarse to change within the instant; it does at the time that was found.
         let later = self.instants.iter().zip(&program.time_relations).filter(|&(&instant, &id)| {
             let rounds = matches!(program.layout.relations[id].kind, compile::RelationKind::Round { .. });
             if rounds { instant > now } else { !same_instant(instant, now) }
         });
-        let first = later.min_by(|a, b| a.0.total_cmp(b.0)).map(|(&instant, &id)| (instant, id));
+        let first = later.clone().min_by(|a, b| a.0.total_cmp(b.0)).map(|(&instant, &id)| (instant, id));
+        let next = first.map_or(Crossing::NONE, |(first, _)| {
+            let together = later.map(|(&instant, _)| instant).filter(|&instant| same_instant(instant, first));
+            Crossing { first, last: together.fold(first, f64::max) }
+        });
         self.watch_crowd(program, now, first);
-        first.map_or(f64::INFINITY, |(instant, _)| instant)
+        next
     }
 
     fn watch_crowd(&mut self, program: &Program, now: f64, next: Option<(f64, RelationId)>) {
