@@ -520,7 +520,8 @@ impl Simulation {
 
     /// Whether a function of time alone makes the event that was found. Its argument has no error of integration.
     fn crosses_by_time(&self) -> bool {
-        let relation = |crossing: &Crossing| &self.program.layout.relations[self.program.roots[crossing.function].relation];
+        let relation =
+            |crossing: &Crossing| &self.program.layout.relations[self.program.roots[crossing.function].relation];
         self.runtime.roots.crossings().iter().any(|crossing| relation(crossing).class == Class::Signal)
     }
 
