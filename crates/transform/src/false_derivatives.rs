@@ -2,7 +2,7 @@
 //!
 //! What an annotation names (specification 12.7.1) takes the place of the derivative of a function: in equations that index reduction
 //! differentiates, and in Jacobians. One that is wrong makes results wrong that nothing else would show. So each annotation is
-//! tried with the values that its calls have: along each input, the function that it names has to give what quotients of
+//! tried with the values that its calls have: along each input that varies there, the function that it names has to give what quotients of
 //! differences tell. One that fails is dropped, and the derivative is made from the statements of the function.
 //!
 //! Only what is plainly untrue counts. Quotients to both sides and over two distances have to agree, so that neither a kink nor the
@@ -38,6 +38,7 @@ const SHORTER: f64 = 8.0;
 const TRIALS: [f64; 3] = [1.0, 0.9, 1.1];
 /// Calls of one function, and scalars of one input, that are looked at.
 const MOST_CALLS: usize = 3;
+const MOST_RECORDED: usize = 100;
 const MOST_SCALARS: usize = 6;
 const MOST_STEPS: u64 = 20_000;
 
@@ -55,7 +56,7 @@ pub fn drop_false(work: &mut Work) -> Vec<Untrue> {
     if annotated.is_empty() {
         return found;
     }
-    let mut calls: Vec<(FunctionId, Vec<Vec<Value>>)> = calls_of(work, &annotated).into_iter().collect();
+    let mut calls: Vec<(FunctionId, Vec<Call>)> = calls_of(work, &annotated).into_iter().collect();
     calls.sort_unstable_by_key(|(function, _)| *function);
     for (function, calls) in calls {
         let functions = &work.model.functions;
@@ -94,27 +95,30 @@ pub fn explain(mut problems: Vec<Diagnostic>, untrue: Vec<Untrue>) -> Vec<Diagno
     problems
 }
 
-/// Notes the calls that are made inside of a call.
+/// The arguments of a call, and what they are where all that varies is moved.
+struct Call {
+    arguments: Vec<Value>,
+    moved: Vec<Value>,
+}
+
+/// Notes the calls that are made by a call, that one included.
 struct Recorder<'a> {
     annotated: &'a FxHashSet<FunctionId>,
-    found: &'a mut FxHashMap<FunctionId, Vec<Vec<Value>>>,
+    found: Vec<(FunctionId, Vec<Value>)>,
 }
 
 impl Compiled for Recorder<'_> {
     fn call(&mut self, _: &Functions, id: FunctionId, arguments: &[Value]) -> Option<Vec<Value>> {
-        if self.annotated.contains(&id) {
-            let known = self.found.entry(id).or_default();
-            if known.len() < MOST_CALLS && !known.iter().any(|known| known == arguments) {
-                known.push(arguments.to_vec());
-            }
+        if self.annotated.contains(&id) && self.found.len() < MOST_RECORDED {
+            self.found.push((id, arguments.to_vec()));
         }
         None
     }
 }
 
 /// Typical arguments of the calls of these functions, also of those inside of other functions.
-fn calls_of(work: &mut Work, annotated: &FxHashSet<FunctionId>) -> FxHashMap<FunctionId, Vec<Vec<Value>>> {
-    let mut found = FxHashMap::default();
+fn calls_of(work: &mut Work, annotated: &FxHashSet<FunctionId>) -> FxHashMap<FunctionId, Vec<Call>> {
+    let mut found: FxHashMap<FunctionId, Vec<Call>> = FxHashMap::default();
     let mut seen: FxHashMap<FunctionId, usize> = FxHashMap::default();
     let ids: Vec<ExprId> = work.model.exprs.ids().collect();
     for id in ids {
@@ -126,32 +130,57 @@ fn calls_of(work: &mut Work, annotated: &FxHashSet<FunctionId>) -> FxHashMap<Fun
             continue;
         }
         *count += 1;
-        let Some(arguments) = arguments(work, site, args) else { continue };
-        let mut recorder = Recorder { annotated, found: &mut found };
-        let mut externals = NoExternals;
-        let mut evaluator = Evaluator::with_code(&work.model.functions, &mut externals, Some(&mut recorder));
-        evaluator.steps_left = MOST_STEPS;
-        // What was called before a failure was called with values all the same.
-        let _ = evaluator.call(function, arguments);
+        let Some(first) = arguments(work, site, args, 1.0) else { continue };
+        let Some(second) = arguments(work, site, args, 1.0 + DISTANCE) else { continue };
+        let (first, second) = (recorded(work, annotated, function, first), recorded(work, annotated, function, second));
+        for ((id, arguments), (other, moved)) in first.into_iter().zip(second) {
+            // Another branch: what varies is not known.
+            if id != other {
+                break;
+            }
+            let known = found.entry(id).or_default();
+            if known.len() < MOST_CALLS && !known.iter().any(|known| known.arguments == arguments) {
+                known.push(Call { arguments, moved });
+            }
+        }
     }
     found
 }
 
-/// The arguments of a call as they are at the start of a run, as far as that is known. What has no value is as large as its nominal
-/// value says.
-fn arguments(work: &mut Work, site: dae::CallSiteId, args: dae::ArgsId) -> Option<Vec<Value>> {
+/// The calls that one call makes. What was called before a failure was called with values all the same.
+fn recorded(
+    work: &Work,
+    annotated: &FxHashSet<FunctionId>,
+    function: FunctionId,
+    arguments: Vec<Value>,
+) -> Vec<(FunctionId, Vec<Value>)> {
+    let mut recorder = Recorder { annotated, found: Vec::new() };
+    let mut externals = NoExternals;
+    let mut evaluator = Evaluator::with_code(&work.model.functions, &mut externals, Some(&mut recorder));
+    evaluator.steps_left = MOST_STEPS;
+    let _ = evaluator.call(function, arguments);
+    recorder.found
+}
+
+/// The arguments of a call as they are at the start of a run, as far as that is known; what varies, times a factor. What has no value
+/// is as large as its nominal value says.
+fn arguments(work: &mut Work, site: dae::CallSiteId, args: dae::ArgsId, factor: f64) -> Option<Vec<Value>> {
     let site = work.model.exprs.call_site(site).clone();
     let functions = work.model.functions.clone();
     let function = &functions[site.function];
     let mut scalars = work.model.exprs.arguments(args).to_vec().into_iter();
     let types = function.inputs.iter().map(|&input| &function.locals[input].ty);
     let mut leaf = |kind: Kind| {
-        let (start, size) = inverses::start_and_size(work, scalars.next()?)?;
+        let argument = scalars.next()?;
+        let (start, size) = inverses::start_and_size(work, argument)?;
         Some(match kind {
-            Kind::Real => Value::Real(match work.model.exprs.as_real(start)? {
-                0.0 => size,
-                value => value,
-            }),
+            Kind::Real => {
+                let value = match work.model.exprs.as_real(start)? {
+                    0.0 => size,
+                    value => value,
+                };
+                Value::Real(if varies(work, argument) { factor * value } else { value })
+            }
             Kind::Integer => Value::Integer(work.model.exprs.as_real(start)? as i64),
             Kind::Enumeration => Value::Enumeration(work.model.exprs.as_real(start)? as i64),
             Kind::Boolean => Value::Boolean(work.model.exprs.as_boolean(start)?),
@@ -159,6 +188,16 @@ fn arguments(work: &mut Work, site: dae::CallSiteId, args: dae::ArgsId) -> Optio
         })
     };
     site.inputs.iter().zip(types).map(|(shape, ty)| Value::of_shape(&functions, shape, ty, &mut leaf)).collect()
+}
+
+/// Whether an expression changes during a run.
+fn varies(work: &Work, expr: ExprId) -> bool {
+    let exprs = &work.model.exprs;
+    exprs.any(expr, |node| match node {
+        Node::Var(variable) => !work.is_parameter(variable),
+        Node::Time | Node::Der(_) => true,
+        _ => false,
+    })
 }
 
 /// Where a derivative is not what an annotation says.
@@ -213,7 +252,7 @@ fn contradiction(
     functions: &Functions,
     id: FunctionId,
     annotation: &DerivativeAnnotation,
-    call: &[Value],
+    call: &Call,
 ) -> Option<Contradiction> {
     let function = &functions[id];
     let type_of = |k: usize| &function.locals[function.inputs[k]].ty;
@@ -222,7 +261,8 @@ fn contradiction(
         Type::Function(_) => true,
         _ => annotation.no_derivative.contains(&(k as u32)) && contains_reals(type_of(k)),
     };
-    if annotation.order > 1 || call.len() != function.inputs.len() || (0..call.len()).any(depends) {
+    if annotation.order > 1 || call.arguments.len() != function.inputs.len() || (0..function.inputs.len()).any(depends)
+    {
         return None;
     }
     let mut functions = functions.clone();
@@ -238,18 +278,19 @@ struct Trial<'a> {
     function: FunctionId,
     derivative: FunctionId,
     taken: &'a [usize],
-    call: &'a [Value],
+    call: &'a Call,
 }
 
 impl Trial<'_> {
     fn along(&self, input: usize) -> Option<Contradiction> {
-        let count = scalars(&self.call[input]).len();
-        (0..count.min(MOST_SCALARS)).find_map(|scalar| self.along_scalar(input, scalar))
+        let (own, moved) = (scalars(&self.call.arguments[input]), scalars(&self.call.moved[input]));
+        let varying = (0..own.len().min(moved.len())).filter(|&scalar| own[scalar] != moved[scalar]);
+        varying.take(MOST_SCALARS).find_map(|scalar| self.along_scalar(input, scalar))
     }
 
     /// The first contradiction along one scalar, where all points that can be judged contradict.
     fn along_scalar(&self, input: usize, scalar: usize) -> Option<Contradiction> {
-        let own = *scalars(&self.call[input]).get(scalar)?;
+        let own = *scalars(&self.call.arguments[input]).get(scalar)?;
         let mut found = None;
         let mut count = 0;
         for part in TRIALS {
@@ -300,20 +341,28 @@ impl Trial<'_> {
 
     /// The Reals that the function gives where one scalar has another value.
     fn result(&self, input: usize, scalar: usize, value: f64) -> Option<Vec<f64>> {
-        let mut arguments = self.call.to_vec();
+        let mut arguments = self.call.arguments.clone();
         arguments[input] = with_scalar(&arguments[input], scalar, |_| value);
         let function = &self.functions[self.function];
         let outputs = self.evaluated(self.function, arguments).ok()?;
         let types = function.outputs.iter().map(|&output| &function.locals[output].ty);
-        Some(outputs.iter().zip(types).filter(|(_, ty)| contains_reals(ty)).flat_map(|(value, _)| scalars(value)).collect())
+        Some(
+            outputs
+                .iter()
+                .zip(types)
+                .filter(|(_, ty)| contains_reals(ty))
+                .flat_map(|(value, _)| scalars(value))
+                .collect(),
+        )
     }
 
     /// What the annotation says; the reason where its function fails, nothing where it cannot be called.
     fn stated(&self, input: usize, scalar: usize, value: f64) -> Result<Vec<f64>, Option<String>> {
-        let mut arguments = self.call.to_vec();
+        let mut arguments = self.call.arguments.clone();
         arguments[input] = with_scalar(&arguments[input], scalar, |_| value);
         for &k in self.taken {
-            let direction = self.call[k].try_map::<_, ()>(&mut |_| Ok(Value::Real(0.0))).map_err(|()| None)?;
+            let direction =
+                self.call.arguments[k].try_map::<_, ()>(&mut |_| Ok(Value::Real(0.0))).map_err(|()| None)?;
             arguments.push(if k == input { with_scalar(&direction, scalar, |_| 1.0) } else { direction });
         }
         Ok(self.evaluated(self.derivative, arguments)?.iter().flat_map(scalars).collect())

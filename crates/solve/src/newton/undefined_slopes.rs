@@ -57,8 +57,8 @@ impl NewtonSolver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::newton::NewtonOptions;
     use crate::error::EvalError;
+    use crate::newton::NewtonOptions;
 
     /// `x² = 2` with slopes that are undefined, and `√|x - 1| = 0` with its vertical one.
     struct Undefined {
