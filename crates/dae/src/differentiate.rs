@@ -94,6 +94,11 @@ impl Differentiator {
         Self { is_approximate: true, ..Self::default() }
     }
 
+    /// Whether a derivative of this function was made from its statements.
+    pub fn has_tangent(&self, function: FunctionId) -> bool {
+        self.tangents.iter().any(|((id, _), made)| *id == function && made.is_ok())
+    }
+
     /// d/dt of expressions. `memo` may be kept as long as `leaf` gives the same answers.
     pub fn total(
         &mut self,

@@ -154,3 +154,23 @@ fn a_small_bound_beside_large_unknowns_holds() {
     assert_eq!(ending(&model("")), Ending::Complete);
     assert_ne!(ending(&model(" + 1e-3*time")), Ending::Complete);
 }
+
+/// A condition between parameters that only an assertion holds is as true in a mode that is entered during the run as at the start.
+#[test]
+fn assertions_about_parameters_hold_in_every_mode() {
+    let text = "model M
+      parameter Real k = 1;
+      Real u = k;
+      Integer n(start = 0, fixed = true);
+      Real v(start = 1, fixed = true), i;
+      Boolean closed = time > 0.5;
+    equation
+      der(v) = -i - v;
+      if closed then v = 0; else i = 0; end if;
+      when time > 0.5 then n = pre(n) + 2; end when;
+      assert(u > 0.5, \"no gain\");
+      assert(n == 0 or n > 1, \"a wrong number\");
+    end M;";
+    let run = common::complete(text, 1.0, 1e-6);
+    assert_eq!([run.end("v"), run.end("n")], [0.0, 2.0]);
+}

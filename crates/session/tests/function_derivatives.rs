@@ -572,3 +572,38 @@ fn annotations_that_do_not_fit() {
       function g input Real x; output Real q; protected Real z; algorithm (z, q) := f(x); end g;";
     check(functions, "g(2*time)", "2 + 0*time");
 }
+
+/// A pendulum along a curve `y = f(x)`: index reduction differentiates the constraint twice. What `f` is differentiated by is the
+/// annotation, which may be wrong.
+fn along_curve(statements: &str) -> String {
+    format!(
+        "function f input Real x; output Real y; algorithm y := x^2/2; annotation(Inline = false, derivative = df); end f;
+         function df input Real x; input Real dx; output Real dy; algorithm {statements}
+         annotation(Inline = false, derivative = ddf); end df;
+         function ddf input Real x; input Real dx; input Real ddx; output Real ddy; algorithm ddy := x*ddx + dx^2; end ddf;
+         model M
+           Real x(start = 1, fixed = true), y, vx(start = 0, fixed = true), vy, force;
+           Real energy = (vx^2 + vy^2)/2 + 9.81*y;
+         equation
+           vx = der(x);
+           vy = der(y);
+           der(vx) = -force*x;
+           der(vy) = force - 9.81;
+           y = f(x);
+           annotation(experiment(StopTime = 2));
+         end M;"
+    )
+}
+
+/// An annotation that is true is used without a word; one that is not gives way to the derivative of the statements, so that energy
+/// is conserved, and is reported.
+#[test]
+fn an_annotation_that_is_not_true_is_not_used() {
+    for (statements, is_true) in [("dy := x*dx;", true), ("dy := 2*x*dx;", false), ("dy := 0;", false)] {
+        let text = along_curve(statements);
+        let messages = common::messages(&text);
+        assert_eq!(messages.contains("`df` is not the derivative of `f`"), !is_true, "{messages}");
+        let run = common::complete(&text, 2.0, 1e-8);
+        common::assert_near(run.end("energy"), 9.81 * 0.5, 1e-5);
+    }
+}

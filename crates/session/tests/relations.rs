@@ -715,3 +715,22 @@ fn a_drift_of_rounding_errors_makes_no_events() {
     );
     assert_eq!(moves.jumps("open").len(), 9, "{:?}", moves.jumps("open"));
 }
+
+/// A function of time alone reaches its threshold at the stop time itself: no error of integration lies between, so the last row has
+/// the new values.
+#[test]
+fn what_time_alone_changes_at_the_stop_time_is_in_the_last_row() {
+    let text = "model M
+      Integer n = integer(10*time^2);
+      Boolean late = exp(time) >= exp(1);
+      discrete Real held(start = 0, fixed = true);
+      Real x(start = 0, fixed = true);
+    equation
+      der(x) = 1;
+      when sqrt(time) >= 1 then
+        held = time;
+      end when;
+    end M;";
+    let run = complete(text, 1.0, 1e-6);
+    assert_eq!([run.end("n"), run.end("late"), run.end("held")], [10.0, 1.0, 1.0]);
+}

@@ -594,3 +594,32 @@ fn loops_at_run_time_see_the_relations_of_their_when_clause() {
         assert_eq!(complete(&model, 1.0, 1e-6).end("y"), expected, "{statements}");
     }
 }
+
+/// A block that is written for the proper and the strictly proper case computes its direct gain by equations. Where that is zero, the
+/// block closes no loop, also not across when clauses.
+#[test]
+fn a_gain_that_equations_make_zero_closes_no_loop() {
+    let text = "model M
+      parameter Real numerator[:] = {1};
+      parameter Real b = 2;
+      Real a[2], direct, u, v(start = 0), y, z;
+      Real w(start = 0, fixed = true);
+    equation
+      a[1:1] = zeros(1);
+      a[2:2] = numerator[1:1];
+      direct = a[1]/b;
+      der(w) = u - w;
+      y = direct*u + w;
+      z = direct*v + w;
+      when sample(0, 0.1) then
+        v = 1 - y;
+      end when;
+      when sample(0, 0.3) then
+        u = 1 - z;
+      end when;
+    end M;";
+    // Up to the second sample of u it is 1 - w(0) = 1.
+    let run = common::complete(text, 0.25, 1e-8);
+    common::assert_near(run.end("y"), 1.0 - (-0.25f64).exp(), 1e-7);
+    common::assert_near(run.end("v"), (-0.2f64).exp(), 1e-7);
+}

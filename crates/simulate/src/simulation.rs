@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use base::{Decimal, Diagnostic};
-use compile::Program;
+use compile::{Class, Program};
 use dae::VarId;
 use results::ResultError;
 use rustc_hash::FxHashMap;
@@ -442,8 +442,8 @@ impl Simulation {
         let end = arrival.unwrap_or(step.t_new);
         let searched = self.meter.now();
         let found = self.search_step(step.t_old, end)?;
-        // What only rounding separates from the end may as well cross behind it.
-        let mut crossing = found.filter(|event| !same_instant(event.t, stop));
+        // What only rounding separates from the end may as well cross behind it, unless it is computed from time alone.
+        let mut crossing = found.filter(|event| !same_instant(event.t, stop) || self.crosses_by_time());
         if let Some(event) = &crossing
             && self.leaves_wrongly(&step, event)?
         {
@@ -516,6 +516,13 @@ impl Simulation {
     /// Where an input changes its slope next: steps end there, so that what a file says is not stepped over.
     fn next_kink(&self, time: f64) -> f64 {
         self.runtime.machine.memory.driven.next_kink(clockwork::end_of_instant(time))
+    }
+
+    /// Whether a function of time alone makes the event that was found. Its argument has no error of integration.
+    fn crosses_by_time(&self) -> bool {
+        let relation =
+            |crossing: &Crossing| &self.program.layout.relations[self.program.roots[crossing.function].relation];
+        self.runtime.roots.crossings().iter().any(|crossing| relation(crossing).class == Class::Signal)
     }
 
     /// Searches the last step for the first event, up to `end`. Of functions with bounds it is known where they have crossed.

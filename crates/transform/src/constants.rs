@@ -1,5 +1,6 @@
 //! Variables that follow from parameters alone become parameters themselves, before anything is differentiated or torn:
-//! an equation with one unknown and otherwise parameters gives it, and may leave another equation with one unknown.
+//! an equation with one unknown and otherwise parameters gives it, and may leave another equation with one unknown. Where such a
+//! parameter is zero, what it multiplies vanishes.
 
 use base::Id;
 use dae::{Builtin, EqId, Equation, EquationRole, Node, VarId};
@@ -10,6 +11,7 @@ use crate::occurrences::{Leaf, Scanner};
 use crate::parts::{Assignment, Role};
 use crate::structure::{Incidence, IncidenceBuilder};
 use crate::system::is_discrete_equation;
+use crate::vanishing;
 use crate::work::Work;
 
 pub fn propagate(work: &mut Work) {
@@ -47,6 +49,9 @@ pub fn propagate(work: &mut Work) {
     work.active.retain(|eq| !used.contains(eq));
     // Values of expressions with these variables are known better now.
     work.value_memo.clear();
+    if !used.is_empty() {
+        vanishing::fold(work);
+    }
 }
 
 fn is_candidate(work: &Work, row: usize) -> bool {

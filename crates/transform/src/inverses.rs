@@ -75,9 +75,21 @@ fn calls_of(work: &mut Work, function: FunctionId) -> Vec<Vec<Typical>> {
 
 /// What an argument is at the start of a run, as far as that is known.
 fn typical(work: &mut Work, argument: ExprId, ty: &Type) -> Option<Typical> {
+    let (start, size) = start_and_size(work, argument)?;
+    let value = match ty {
+        Type::Real => Value::Real(work.model.exprs.as_real(start)?),
+        Type::Integer => Value::Integer(work.model.exprs.as_real(start)? as i64),
+        Type::Boolean => Value::Boolean(work.model.exprs.as_boolean(start)?),
+        _ => return None,
+    };
+    Some(Typical { value, size })
+}
+
+/// The value of an argument at the start of a run, where that is known, and its size where it has none.
+pub fn start_and_size(work: &mut Work, argument: ExprId) -> Option<(ExprId, f64)> {
     let size = match work.model.exprs.node(argument) {
         Node::Var(variable) => {
-            work.model.variables[variable].attributes.nominal.and_then(|nominal| known(work, nominal))
+            work.model.variables[variable].attributes.nominal.and_then(|nominal| number(work, nominal))
         }
         _ => None,
     };
@@ -91,20 +103,20 @@ fn typical(work: &mut Work, argument: ExprId, ty: &Type) -> Option<Typical> {
         Node::Pre(_) | Node::Previous(_) | Node::Der(_) => id,
         node => exprs.make(node),
     })[0];
-    let value = match ty {
-        Type::Real => Value::Real(known(work, start)?),
-        Type::Integer => Value::Integer(known(work, start)? as i64),
-        Type::Boolean => Value::Boolean(work.model.exprs.as_boolean(start)?),
-        _ => return None,
-    };
-    Some(Typical { value, size })
+    Some((known(work, start)?, size))
+}
+
+fn number(work: &mut Work, expr: ExprId) -> Option<f64> {
+    let value = known(work, expr)?;
+    work.model.exprs.as_real(value)
 }
 
 /// The value of an expression of parameters.
-fn known(work: &mut Work, expr: ExprId) -> Option<f64> {
+fn known(work: &mut Work, expr: ExprId) -> Option<ExprId> {
     let values = &work.values;
     let value = work.model.exprs.substitute(&[expr], &mut work.value_memo, |variable| values[variable])[0];
-    work.model.exprs.as_real(value).filter(|value| value.is_finite())
+    let is_finite = work.model.exprs.as_real(value).is_some_and(f64::is_finite);
+    (is_finite || work.model.exprs.as_boolean(value).is_some()).then_some(value)
 }
 
 /// Whether what an inverse gives for the values of a call does not satisfy the equation that it solves.

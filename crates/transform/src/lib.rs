@@ -22,6 +22,7 @@ mod constrained;
 mod decisions;
 mod derivatives;
 mod discrete;
+mod false_derivatives;
 pub mod families;
 mod growth;
 mod initial;
@@ -243,11 +244,16 @@ fn sort(work: &mut Work, options: &Options, inlining: Inlining) -> Result<Plan, 
     }
     check(work, "aliases and constants");
     inverses::drop_false(work);
+    let untrue = false_derivatives::drop_false(work);
     if inlining == Inlining::BeforeReduction {
         derivatives::inline_all(work);
     }
     discrete::wish_reinitialised_states(work);
-    let reduced = derivatives::reduce(work)?;
+    let reduced = match derivatives::reduce(work) {
+        Ok(reduced) => reduced,
+        Err(problems) => return Err(false_derivatives::explain(problems, untrue)),
+    };
+    false_derivatives::report(work, untrue);
     check(work, "index reduction");
     let (states, state_sets, projection) = match options.index_reduction {
         IndexReduction::DummyDerivatives => {

@@ -271,15 +271,21 @@ fn note_zeros(work: &mut Work, eq: EqId, sides: &[ExprId], zeros: &Zeros) {
 /// Writes zero for the products that vanish, in all equations.
 fn replace(work: &mut Work, zeros: &Zeros) {
     let mut memo = Memo::default();
+    let without = |work: &mut Work, memo: &mut Memo, (left, right): (ExprId, ExprId)| {
+        let new = work.model.exprs.rewrite(&[left, right], memo, |exprs, id, node| match node {
+            Node::Mul(..) | Node::Div(..) if zeros.is_vanishing(id) => exprs.real(0.0),
+            node => exprs.make(node),
+        });
+        (new[0], new[1])
+    };
     let equations: Vec<EqId> = work.active.clone();
     for eq in equations {
         let (left, right) = (work.model.equations[eq].left, work.model.equations[eq].right);
         note_zeros(work, eq, &[left, right], zeros);
-        let new = work.model.exprs.rewrite(&[left, right], &mut memo, |exprs, id, node| match node {
-            Node::Mul(..) | Node::Div(..) if zeros.is_vanishing(id) => exprs.real(0.0),
-            node => exprs.make(node),
-        });
-        let equation = &mut work.model.equations[eq];
-        (equation.left, equation.right) = (new[0], new[1]);
+        (work.model.equations[eq].left, work.model.equations[eq].right) = without(work, &mut memo, (left, right));
+        // Before aliases are found, the sides are those of the initial problem too.
+        if let Some(&sides) = work.dynamic.get(eq) {
+            work.dynamic[eq] = without(work, &mut memo, sides);
+        }
     }
 }

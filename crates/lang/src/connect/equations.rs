@@ -70,7 +70,7 @@ impl Mismatch {
 
     /// Whether what the connection means is plain all the same: the two are equal.
     fn is_plain(self) -> bool {
-        matches!(self, Mismatch::Direction | Mismatch::Constant)
+        matches!(self, Mismatch::Variability | Mismatch::Direction | Mismatch::Constant)
     }
 }
 
@@ -431,7 +431,8 @@ impl ConnectionEquationBuilder<'_> {
             self.first_connection[variable][side as usize].get_or_insert(connection as u32);
         }
         let variables = &self.elaborator.flat.model.variables;
-        if variables[left].variability <= Variability::Parameter {
+        let is_fixed = |variable: VarId| variables[variable].variability <= Variability::Parameter;
+        if is_fixed(left) && is_fixed(right) {
             self.elaborator.connected.equal_parameters.push((left, right, self.collected.connections[connection].span));
             return;
         }

@@ -196,6 +196,8 @@ impl Instant<'_> {
 
     /// Carries out the actions of the model; whether a state was set.
     fn act(&mut self, aftermath: &mut Aftermath) -> Result<bool, Trouble> {
+        // Those that only actions hold are decided nowhere else, and a mode that was just entered has none of them.
+        self.update_exact_relations();
         let program = &self.program();
         let machine = &mut self.runtime.machine;
         machine.run(|sections| &sections.actions, Phase::Frozen)?;

@@ -61,17 +61,23 @@ impl Instant<'_> {
         program.sections.actions.is_empty() && self.crossings.iter().all(is_comparison)
     }
 
+    /// Sets the relations whose residues have no errors: those between discrete values, and those on time, as right limits.
+    pub(super) fn update_exact_relations(&mut self) {
+        let program = &self.runtime.machine.program.clone();
+        let memory = &mut self.runtime.machine.memory;
+        if self.timed {
+            memory.set_time(self.clockwork.just_after(self.time));
+        }
+        program.update_exact_relations(memory);
+        memory.set_time(self.time);
+    }
+
     /// Lets discrete variables follow the relations that make the event until they come to rest or ask for another mode.
     fn follow_relations(&mut self, told: bool) -> Outcome {
         let program = &self.runtime.machine.program.clone();
         self.runtime.bands.enter(&mut self.runtime.machine.memory, program, self.crossings);
         for iteration in 1..=MOST_ITERATIONS {
-            let memory = &mut self.runtime.machine.memory;
-            if self.timed {
-                memory.set_time(self.clockwork.just_after(self.time));
-            }
-            program.update_exact_relations(memory);
-            memory.set_time(self.time);
+            self.update_exact_relations();
             if self.runtime.run_events(Phase::Decided).is_err() {
                 return Outcome::Open;
             }

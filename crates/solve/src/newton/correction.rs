@@ -96,6 +96,9 @@ impl NewtonSolver {
         let mut analytic = false;
         if self.differences.is_none() {
             analytic = system.jacobian(x, &mut self.values).map_err(NewtonError::Evaluation)?;
+            if analytic {
+                self.replace_undefined_slopes(system, x);
+            }
         }
         if !analytic {
             let differences =

@@ -18,6 +18,7 @@ mod damping;
 mod noise;
 mod rescue;
 mod stopping;
+mod undefined_slopes;
 
 use crate::dense::DenseMatrix;
 use crate::error::{EvalError, Singular};

@@ -17,7 +17,7 @@ use crate::parts::{Role, Sides};
 use crate::schedule::Schedule;
 use crate::work::Work;
 use crate::written::Written;
-use crate::{actions, aliases, constants, derivatives, discrete, inverses, parameters, vanishing};
+use crate::{actions, aliases, constants, derivatives, discrete, false_derivatives, inverses, parameters, vanishing};
 
 pub struct Stem {
     /// As it stands before anything is decided.
@@ -74,6 +74,8 @@ impl Stem {
         aliases::eliminate(&mut work, crate::Options::default().aliases)?;
         constants::propagate(&mut work);
         inverses::drop_false(&mut work);
+        // Those are reported for the model as a whole.
+        false_derivatives::drop_false(&mut work);
         discrete::wish_reinitialised_states(&mut work);
         let steady: Vec<EqId> = work.active.iter().copied().filter(|&eq| work.is_steady(eq)).collect();
         derivatives::name_derivatives(&mut work, &steady)?;
