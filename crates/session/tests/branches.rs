@@ -169,3 +169,53 @@ fn relative_states_that_are_asked_for_replace_absolute_ones() {
     assert!(listing.contains("states: rel, v\n"), "{listing}");
     assert_near(complete(text, 1.0, 1e-8).end("phi"), 1e-5, 1e-9);
 }
+
+/// A flow `m` with a signal of its own direction: what flows in has the heat content `a` on one side and `b` on the other, and
+/// `h` is that of what flows out. Zero flow satisfies the balance whatever `h` is. The flow is driven by `u + 0.1*h`, so that
+/// between the two directions there is a time at which both contradict themselves: then the flow rests at zero and `h` moves.
+fn resting_flow(drive: &str, more: &str) -> String {
+    format!(
+        "model M
+           parameter Real a = 1, b = 2;
+           Real m(start = 1), h(start = 1), u = {drive};
+           Real inflow = if m > 0 then a else h, outflow = if m > 0 then h else b;
+           {more}
+         equation
+           m*inflow - m*outflow = 0;
+           m = u + 0.1*h;
+         end M;"
+    )
+}
+
+#[test]
+fn a_flow_that_rests_between_two_directions_begins_again() {
+    // With a discrete unknown in the system, too, and beside a state that moves with the flow.
+    let discrete = "Integer phase = if h < 10 then 1 else 2; Real twice = phase*h;";
+    let state = "Real x(start = 0, fixed = true); equation der(x) = m;";
+    for more in ["", discrete, state] {
+        for solver in SOLVERS {
+            let falls = run_with(&resting_flow("1 - time", more), on_grid(solver, 2.0, 50));
+            assert_eq!(falls.ending, Ending::Complete, "{solver}: {}", falls.said);
+            falls.assert_follows("m", &[0.5, 1.0], |t| 1.1 - t, 1e-6);
+            falls.assert_follows("m", &[1.12, 1.16], |_| 0.0, 1e-6);
+            falls.assert_follows("h", &[1.12, 1.16], |t| 10.0 * (t - 1.0), 1e-6);
+            falls.assert_follows("m", &[1.24, 1.6, 2.0], |t| 1.2 - t, 1e-6);
+            falls.assert_follows("h", &[1.24, 1.6, 2.0], |_| 2.0, 1e-6);
+            let rises = run_with(&resting_flow("time - 1", more), on_grid(solver, 2.0, 50));
+            assert_eq!(rises.ending, Ending::Complete, "{solver}: {}", rises.said);
+            rises.assert_follows("m", &[0.4, 0.76], |t| t - 0.8, 1e-6);
+            rises.assert_follows("h", &[0.84, 0.88], |t| 10.0 * (1.0 - t), 1e-6);
+            rises.assert_follows("m", &[0.96, 1.4, 2.0], |t| t - 0.9, 1e-6);
+        }
+    }
+}
+
+/// Both signs of a flow agree with themselves here, and the start lies between them: the condition that holds at the start is
+/// kept.
+#[test]
+fn a_start_between_two_solutions_leads_to_the_branch_that_holds_there() {
+    for (condition, expected) in [("m > 0", -1.0), ("m >= 0", 2.0)] {
+        let text = format!("model M Real m(start = 0); equation m^2*(if {condition} then 1 else 4) = 4; end M;");
+        assert_near(complete(&text, 1.0, 1e-6).end("m"), expected, 1e-9);
+    }
+}

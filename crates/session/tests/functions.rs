@@ -587,6 +587,28 @@ fn an_inverse_that_is_not_true_is_not_used() {
     }
 }
 
+/// An inverse is tried, too, where a record is among its arguments.
+#[test]
+fn an_inverse_with_a_record_that_is_not_true_is_not_used() {
+    let text = "model M
+        record Shape Real k; Integer n; Boolean rough; end Shape;
+        function rate input Real dp; input Shape shape; output Real m;
+        algorithm m := shape.k*sign(dp)*abs(dp)^0.5; annotation(Inline = false, inverse(dp = fall(m, shape))); end rate;
+        function fall input Real m; input Shape shape; output Real dp;
+        algorithm dp := (if shape.rough then 0.9 else 1.0)*m*abs(m)/shape.k^2;
+        annotation(Inline = false, inverse(m = rate(dp, shape))); end fall;
+        parameter Shape smooth = Shape(k = 2, n = 1, rough = false), rough = Shape(k = 2, n = 1, rough = true);
+        Real m = 1 + time, dp(start = 1);
+      equation
+        m = rate(dp, SHAPE);
+      end M;";
+    let smooth = text.replace("SHAPE", "smooth");
+    assert!(common::equations(&smooth).contains("dp := M.fall("), "{}", common::equations(&smooth));
+    for shape in ["smooth", "rough"] {
+        assert_near(complete(&text.replace("SHAPE", shape), 1.0, 1e-6).end("dp"), 1.0, 1e-9);
+    }
+}
+
 /// A function that is called with more texts and numbers than there are versions of it.
 #[test]
 fn many_texts_as_arguments() {

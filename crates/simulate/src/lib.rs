@@ -16,6 +16,7 @@ mod columns;
 mod conditions;
 mod continuity;
 mod courses;
+mod departure;
 mod difference;
 mod event_log;
 mod events;

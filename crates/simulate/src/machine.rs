@@ -9,6 +9,7 @@ use solve::{CrossingFunctions, DaeProblem, EvalError, OdeProblem, Pattern};
 
 use crate::arrangement::Arrangement;
 use crate::branches::Branches;
+use crate::departure::Departures;
 use crate::guesses::Guesses;
 use crate::nominal::nominal;
 use crate::resting::Resting;
@@ -53,6 +54,8 @@ pub struct Machine {
     /// How far relations on time look ahead of the instant of an event.
     pub ahead: f64,
     pub resting: Resting,
+    /// Relations of nonlinear systems that may rest at zero.
+    pub departures: Departures,
     /// How often systems were solved in place, and whether that lost digits: then no system is.
     solved_in_place: u64,
     /// The unknowns of systems that are solved in place, as they were before the section at hand.
@@ -85,6 +88,7 @@ impl Machine {
             evaluations: None,
             ahead: 0.0,
             resting: Resting::new(&program),
+            departures: Departures::new(&program),
             solved_in_place: 0,
             kept: Vec::new(),
             is_careful: false,

@@ -7,16 +7,15 @@
 //! tell which residues stay. The same holds for relations outside of the system, such as those of a diode that remembers its
 //! position: what rounding leaves of the voltage zero decides nothing.
 
-use compile::{Memory, Program, RelationId, RelationKind, SectionStep, SystemId};
+use compile::{Memory, Program, RelationId, SectionStep, SystemId};
 
 use crate::bands;
+use crate::departure::LEFT;
 use crate::future::Future;
 use crate::machine::{Machine, Phase, Trouble};
 use crate::system_failure::{Reason, SystemFailure};
 use crate::systems;
 
-/// A residue has left zero when it is so many times as large as rounding.
-const LEFT: f64 = 100.0;
 /// The first steps into the future grow by this, and by less where a residue is about to leave.
 const FASTEST_GROWTH: f64 = 100.0;
 const GROWTH: f64 = 10.0;
@@ -107,19 +106,8 @@ impl Resting {
 }
 
 fn compared(program: &Program, section: &[SectionStep]) -> Vec<Compared> {
-    let mut compared = Vec::new();
-    for &step in section {
-        let SectionStep::Solve(system) = step else { continue };
-        let found = &program.systems[system];
-        let is_comparison = |id: RelationId| matches!(program.layout.relations[id].kind, RelationKind::Compare { .. });
-        let relations = found.relations.iter().enumerate();
-        let counts = relations.filter(|&(_, &id)| is_comparison(id) && systems::is_rounded(program, found, id));
-        let places: Vec<usize> = counts.map(|(place, _)| place).collect();
-        if !places.is_empty() {
-            compared.push(Compared { system, places });
-        }
-    }
-    compared
+    let found = systems::compared(program, section).into_iter();
+    found.map(|(system, places)| Compared { system, places }).collect()
 }
 
 fn behind(program: &Program) -> Vec<Behind> {

@@ -14,6 +14,7 @@ use transform::modes::Modes;
 use crate::bands::Bands;
 use crate::clockwork::{self, Clockwork, same_instant};
 use crate::columns::Rows;
+use crate::departure::Departure;
 use crate::event_log::{Entry, Journal};
 use crate::events::{self, Aftermath, Names};
 use crate::exchange::exchange;
@@ -34,6 +35,7 @@ use crate::systems::Systems;
 use crate::undetermined;
 use remember::Remembering;
 
+mod depart;
 mod failure;
 mod follow;
 mod given;
@@ -247,6 +249,10 @@ pub struct Simulation {
     notices: Vec<Diagnostic>,
     sizes: Sizes,
     stalled: stalled::Stalled,
+    /// The side that relations at zero leave to in the event at hand.
+    departure: Option<Departure>,
+    /// How far the branches were followed in the step at hand, if another one begins inside of it.
+    followed_until: Option<f64>,
     /// Once somebody asked for derivatives.
     linearizer: Option<Box<crate::linear::Linearizer>>,
     /// The derivatives of the mode in use by what they are derivatives of, once somebody asked for one.
@@ -293,6 +299,8 @@ impl Simulation {
             notices: Vec::new(),
             sizes: Sizes::default(),
             stalled: stalled::Stalled::default(),
+            departure: None,
+            followed_until: None,
             linearizer: None,
             derivatives: OnceLock::new(),
             runtime,
@@ -431,7 +439,8 @@ impl Simulation {
             self.meter.add(Part::Events, followed);
             return Ok(Progress::Again);
         }
-        let mut arrival = self.remember_step(step.t_old, step.t_new)?;
+        let reached = self.followed_until.take().unwrap_or(step.t_new);
+        let mut arrival = self.remember_step(step.t_old, reached)?;
         if let Some(jump) = arrival
             && self.takes_in(&step, jump)
         {
@@ -439,7 +448,7 @@ impl Simulation {
             self.meter.add(Part::Events, followed);
             return Ok(Progress::Again);
         }
-        let end = arrival.unwrap_or(step.t_new);
+        let end = arrival.unwrap_or(reached);
         let searched = self.meter.now();
         let found = self.search_step(step.t_old, end)?;
         // What only rounding separates from the end may as well cross behind it, unless it is computed from time alone.
@@ -465,6 +474,9 @@ impl Simulation {
             return Ok(Progress::Again);
         }
         time = crossing.map_or(end, |event| event.t);
+        if let Some(departed) = self.find_departure(step.t_old, time)? {
+            (crossing, arrival, time) = (None, None, departed);
+        }
         if same_instant(step.t_new, known) && known - time <= LOCATED * known.abs().max(self.last_step) {
             time = known;
         }
@@ -477,10 +489,12 @@ impl Simulation {
                 return Ok(Progress::Again);
             }
             self.runtime.roots.forget_crossings();
+            self.departure = None;
             (crossing, arrival, time) = (None, Some(jump), jump);
         }
         let due = same_instant(time, known);
-        let eventful = crossing.is_some() || due || arrival.is_some();
+        let departs = self.departure.is_some();
+        let eventful = crossing.is_some() || due || arrival.is_some() || departs;
         if !eventful {
             self.check_conditions(step.t_old, time)?;
         }
@@ -497,7 +511,7 @@ impl Simulation {
         if eventful {
             self.look_at_undetermined(step.t_old)?;
             let before = crossing.map(|event| event.t_before);
-            let trigger = Trigger { crossed: crossing.is_some(), relation: due && relation, before };
+            let trigger = Trigger { crossed: crossing.is_some() || departs, relation: due && relation, before };
             if let Some(message) = self.event(time, trigger, rows)? {
                 return Ok(Progress::Terminated(message));
             }

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use base::IdVec;
 use compile::{Memory, Program, RelationKind, SystemId};
+use dae::expr::CompareOp;
 use rustc_hash::FxHashSet;
 use solve::dense::DenseLu;
 use solve::newton::NewtonOptions;
@@ -304,6 +305,17 @@ impl Systems {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// Solves a system from the values in memory with its relations as they are, if that is possible without detours.
+    pub fn try_frozen(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> bool {
+        let Ok(workspace) = self.workspace(program, system, memory) else { return false };
+        workspace.note_guesses(memory);
+        workspace.drop_factors(program.systems[system].kind);
+        workspace.set_quick(true);
+        let is_solved = workspace.solve_frozen(program, system, memory).is_ok();
+        workspace.set_quick(false);
+        is_solved
     }
 
     fn workspace(&mut self, program: &Program, system: SystemId, memory: &Memory) -> Result<&mut Workspace, Trouble> {
@@ -713,6 +725,19 @@ pub fn noise(program: &Program, found: &compile::System, memory: &Memory) -> f64
     ROUNDING * largest(program, found, memory) + SMALLEST_NOISE * memory.size
 }
 
+/// The systems of a section that compare their unknowns, with the places of these comparisons among their relations.
+pub fn compared(program: &Program, section: &[compile::SectionStep]) -> Vec<(SystemId, Vec<usize>)> {
+    let compared = section.iter().filter_map(|&step| {
+        let compile::SectionStep::Solve(system) = step else { return None };
+        let found = &program.systems[system];
+        let is_comparison = |id| matches!(program.layout.relations[id].kind, RelationKind::Compare { .. });
+        let relations = found.relations.iter().enumerate();
+        let counts = relations.filter(|&(_, &id)| is_comparison(id) && is_rounded(program, found, id));
+        Some((system, counts.map(|(place, _)| place).collect::<Vec<usize>>()))
+    });
+    compared.filter(|(_, places)| !places.is_empty()).collect()
+}
+
 /// Whether a relation of a system has its unknowns in the residue. Others, such as those on time or on states, have none of
 /// its rounding errors.
 pub fn is_rounded(program: &Program, found: &compile::System, relation: compile::RelationId) -> bool {
@@ -837,6 +862,34 @@ impl NonlinearSystem for Evaluator<'_> {
         let outcome = self.program.jacobian(self.system, self.memory, values);
         outcome.map_err(|_| EvalError::recoverable(0))?;
         Ok(true)
+    }
+
+    fn is_in_branch(&mut self, x: &[f64]) -> bool {
+        let (program, found) = (self.program, &self.program.systems[self.system]);
+        write(self.memory, &found.slots, x);
+        let mut ignored = vec![0.0; found.slots.len()];
+        let mut residues = vec![0.0; found.relations.len()];
+        if !program.try_residuals(self.system, self.memory, &mut ignored) {
+            return false;
+        }
+        program.system_residues(self.system, self.memory, &mut residues);
+        found.relations.iter().zip(&residues).all(|(&id, residue)| {
+            let relation = &program.layout.relations[id];
+            let side = match self.memory.values[relation.state as usize] {
+                0.0 => side_of_zero(program, id),
+                state => state,
+            };
+            !matches!(relation.kind, RelationKind::Compare { .. }) || residue * side >= 0.0
+        })
+    }
+}
+
+/// The side on which a comparison is what it is at zero.
+fn side_of_zero(program: &Program, relation: compile::RelationId) -> f64 {
+    match program.model().exprs.node(program.layout.relations[relation].expression) {
+        dae::Node::Compare { op: CompareOp::Greater | CompareOp::LessEqual, .. } => -1.0,
+        dae::Node::Compare { op: CompareOp::GreaterEqual | CompareOp::Less, .. } => 1.0,
+        _ => 0.0,
     }
 }
 

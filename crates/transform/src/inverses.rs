@@ -9,7 +9,9 @@
 use std::sync::Arc;
 
 use dae::evaluate::{Evaluator, NoExternals};
+use dae::expr::{CallSiteId, Shape};
 use dae::function::Type;
+use dae::value::Kind;
 use dae::{ExprId, FunctionId, Functions, Memo, Node, Value};
 
 use crate::work::Work;
@@ -48,15 +50,15 @@ struct Typical {
     size: f64,
 }
 
-/// Typical arguments of the calls of a function, as far as all of them are scalars.
+/// Typical arguments of the calls of a function.
 fn calls_of(work: &mut Work, function: FunctionId) -> Vec<Vec<Typical>> {
     let exprs = &work.model.exprs;
-    let mut arguments: Vec<Vec<ExprId>> = Vec::new();
+    let mut arguments: Vec<(CallSiteId, Vec<ExprId>)> = Vec::new();
     for id in exprs.ids() {
         if let Node::Call { site, args, .. } = exprs.node(id)
             && exprs.call_site(site).function == function
         {
-            let given = exprs.arguments(args).to_vec();
+            let given = (site, exprs.arguments(args).to_vec());
             if !arguments.contains(&given) && arguments.len() < MOST_CALLS {
                 arguments.push(given);
             }
@@ -65,12 +67,38 @@ fn calls_of(work: &mut Work, function: FunctionId) -> Vec<Vec<Typical>> {
     let declared = work.model.functions[function].clone();
     let types: Vec<Type> = declared.inputs.iter().map(|&input| declared.locals[input].ty.clone()).collect();
     let mut calls = Vec::new();
-    for given in arguments.into_iter().filter(|given| given.len() == types.len()) {
+    for (site, given) in arguments {
+        let shapes = work.model.exprs.call_site(site).inputs.clone();
+        let mut scalars = given.into_iter();
+        let inputs = shapes.iter().zip(&types);
         let typical: Option<Vec<Typical>> =
-            given.iter().zip(&types).map(|(&argument, ty)| typical(work, argument, ty)).collect();
+            inputs.map(|(shape, ty)| typical_input(work, &mut scalars, shape, ty)).collect();
         calls.extend(typical);
     }
     calls
+}
+
+/// What an input is at the start of a run, from the scalars of a call.
+fn typical_input(
+    work: &mut Work,
+    scalars: &mut impl Iterator<Item = ExprId>,
+    shape: &Shape,
+    ty: &Type,
+) -> Option<Typical> {
+    if let Shape::Scalar = shape {
+        return typical(work, scalars.next()?, ty);
+    }
+    let functions = work.model.functions.clone();
+    let value = Value::of_shape(&functions, shape, ty, &mut |kind| {
+        let ty = match kind {
+            Kind::Real => Type::Real,
+            Kind::Integer => Type::Integer,
+            Kind::Boolean => Type::Boolean,
+            _ => return None,
+        };
+        typical(work, scalars.next()?, &ty).map(|typical| typical.value)
+    })?;
+    Some(Typical { value, size: 1.0 })
 }
 
 /// What an argument is at the start of a run, as far as that is known.

@@ -101,6 +101,11 @@ impl Simulation {
             }
             machine.branches.pass(&machine.memory, &machine.systems);
             time = next;
+            // Where another branch has begun, this one may end before the step does.
+            if self.has_departed() {
+                self.followed_until = Some(time);
+                return Ok(true);
+            }
             let growth = if agreement.distance < VERY_NEAR { FAST_GROWTH } else { GROWTH };
             piece = if pieces < MOST_PIECES { growth * piece } else { end - time };
         }

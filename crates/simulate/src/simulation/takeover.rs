@@ -103,6 +103,7 @@ impl Simulation {
         let ModeRuntime { machine, bands, signals, .. } = &mut *self.runtime;
         bands.prepare(&mut machine.memory, &self.program, signals, &self.crossings);
         self.runtime.bands.enter(&mut self.runtime.machine.memory, &self.program, &self.crossings);
+        self.enter_departure(time);
         let delay = if trigger.relation { self.clockwork.just_after(time) - time } else { 0.0 };
         let ModeRuntime { machine, names, .. } = &mut *self.runtime;
         machine.ahead = delay;

@@ -54,6 +54,11 @@ pub trait NonlinearSystem {
     fn jacobian(&mut self, _x: &[f64], _values: &mut [f64]) -> Result<bool, EvalError> {
         Ok(false)
     }
+
+    /// Whether a point lies where the equations are meant as they are: they may be one branch of several.
+    fn is_in_branch(&mut self, _x: &[f64]) -> bool {
+        true
+    }
 }
 
 /// How to iterate.

@@ -258,16 +258,22 @@ impl NewtonSolver {
         near
     }
 
-    /// Where a residual does not feel an unknown, as x·|x| at zero, no correction leads away, though beside it one does.
+    /// Where a residual does not feel an unknown, as x·|x| at zero, no correction leads away, though beside it one does. Both
+    /// sides may lead to a solution: the one on which the equations are meant as they are comes first.
     pub(super) fn leave_flat_point(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64]) -> bool {
         const NUDGE: f64 = 1e-3;
-        for nudge in [NUDGE, -NUDGE] {
-            x.copy_from_slice(&self.start);
-            self.set_scale(x);
-            x.iter_mut().zip(&self.scale).for_each(|(x, scale)| *x += nudge * scale);
-            self.clamp(x);
-            if self.evaluate_start(system, x).is_ok() && self.damped(system, x).is_ok() {
-                return true;
+        for side in [true, false] {
+            for nudge in [NUDGE, -NUDGE] {
+                x.copy_from_slice(&self.start);
+                self.set_scale(x);
+                x.iter_mut().zip(&self.scale).for_each(|(x, scale)| *x += nudge * scale);
+                self.clamp(x);
+                if system.is_in_branch(x) == side
+                    && self.evaluate_start(system, x).is_ok()
+                    && self.damped(system, x).is_ok()
+                {
+                    return true;
+                }
             }
         }
         false
