@@ -19,6 +19,7 @@ use crate::jit::{Machine, Modules};
 use crate::layout::{Class, Layout, RelationId, RelationKind, TIME, roots_of};
 use crate::lookup::LookupCall;
 use crate::lower::{LARGEST_INTEGER, Mode, Pool, Statement, inexact, is_exact, link, lower};
+use crate::places::Places;
 use crate::program::{
     Implicit, InlineSlots, JacobianCode, Program, Root, Section, SectionStep, Sections, Side, StateSlots, System,
     SystemId,
@@ -120,13 +121,14 @@ impl Parts {
         }
         let entries = chunks.values().map(|code| shared.entry(code)).collect();
         let length = regions.constants as usize + pool.constants.values.len();
-        let states = (schedule.states.iter())
+        let states: Vec<StateSlots> = (schedule.states.iter())
             .map(|state| StateSlots {
                 variable: state.variable,
                 value: layout.slot(state.variable),
                 derivative: layout.slot(state.derivative),
             })
             .collect();
+        let results = |code: &Code| code.kernel.is_some().then(|| Places::new(code.outputs.clone()));
         let inline = schedule.inline.as_ref().map(|inline| InlineSlots {
             step: layout.slot(inline.step),
             base: inline.base.iter().map(|&base| layout.slot(base)).collect(),
@@ -137,6 +139,9 @@ impl Parts {
             layout,
             sections,
             systems,
+            state_places: Places::new(states.iter().map(|state| state.value).collect()),
+            derivative_places: Places::new(states.iter().map(|state| state.derivative).collect()),
+            kernel_results: chunks.values().map(results).collect(),
             states,
             inline,
             implicit: None,

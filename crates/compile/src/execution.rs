@@ -126,6 +126,9 @@ impl Program {
         if compiled && code.kernel.is_none() && !code.outputs.is_empty() && memory.values[CHECK as usize] == 0.0 {
             return true;
         }
+        if let Some(results) = &self.kernel_results[chunk] {
+            return results.are_finite(&memory.values);
+        }
         // Zero times what is not finite is not zero; without an early end the loop has no branches.
         code.outputs.iter().fold(0.0, |sum, &output| sum + 0.0 * memory.values[output as usize]) == 0.0
     }
@@ -276,16 +279,12 @@ impl Program {
 
     /// Copies the states from memory.
     pub fn read_states(&self, memory: &Memory, out: &mut [f64]) {
-        for (state, value) in self.states.iter().zip(out) {
-            *value = memory.values[state.value as usize];
-        }
+        self.state_places.read(&memory.values, out);
     }
 
     /// Copies the states to memory.
     pub fn write_states(&self, memory: &mut Memory, states: &[f64]) {
-        for (state, &value) in self.states.iter().zip(states) {
-            memory.values[state.value as usize] = value;
-        }
+        self.state_places.write(&mut memory.values, states);
     }
 
     /// Whether the states in memory are these, to the last bit.
@@ -296,9 +295,7 @@ impl Program {
 
     /// Copies the derivatives from memory.
     pub fn read_derivatives(&self, memory: &Memory, out: &mut [f64]) {
-        for (state, value) in self.states.iter().zip(out) {
-            *value = memory.values[state.derivative as usize];
-        }
+        self.derivative_places.read(&memory.values, out);
     }
 
     /// Left limits become the present values.

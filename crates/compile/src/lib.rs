@@ -71,6 +71,7 @@ mod lower;
 mod math;
 mod memory;
 mod mode_programs;
+mod places;
 mod probe;
 mod profile;
 mod program;

@@ -16,6 +16,7 @@ use crate::jit::Machine;
 use crate::layout::{Layout, RelationId};
 use crate::lower::Pool;
 use crate::memory::Memory;
+use crate::places::Places;
 use crate::sparsity::Pattern;
 
 base::id_type!(
@@ -244,6 +245,11 @@ pub struct Program {
     pub systems: IdVec<SystemId, System>,
     /// In the order of the integrator's vector.
     pub states: Vec<StateSlots>,
+    /// Where they lie, and their derivatives.
+    pub(crate) state_places: Places,
+    pub(crate) derivative_places: Places,
+    /// What kernels compute, which do not look at it themselves.
+    pub(crate) kernel_results: IdVec<ChunkId, Option<Places>>,
     /// Where the section `inline` finds what it needs.
     pub inline: Option<InlineSlots>,
     /// The right-hand side with its simultaneous systems taken apart; `None` where it has none.

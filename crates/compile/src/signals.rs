@@ -271,7 +271,11 @@ impl Driven {
         })
     }
 
+    #[inline]
     pub(crate) fn write(&self, values: &mut [f64]) {
+        if self.lines.is_empty() {
+            return;
+        }
         let time = values[TIME as usize];
         for (line, signal) in self.lines.iter().zip(&self.signals.signals) {
             let value = signal.at(line.piece, time);

@@ -111,17 +111,26 @@ impl Influences<'_> {
 
     /// Each state is as large as what any other one makes of it in the time given.
     pub fn spread(&self, mut sizes: Vec<f64>, time: f64) -> Vec<f64> {
+        // What has not changed makes nothing new of the others.
+        let mut changed: Vec<(usize, f64)> = sizes.iter().copied().enumerate().collect();
+        let mut is_changed = vec![false; sizes.len()];
         for _ in 0..sizes.len() {
-            let mut changed = false;
-            let before = sizes.clone();
-            self.each(|row, column, value| {
-                let made = (time * value.abs() * before[column]).min(1.0);
-                if made > 1.01 * sizes[row] {
-                    sizes[row] = made;
-                    changed = true;
+            for (column, size) in changed.drain(..) {
+                let values = &self.values[self.pattern.starts[column]..];
+                for (&row, value) in self.pattern.column(column).iter().zip(values) {
+                    let (row, made) = (row as usize, (time * value.abs() * size).min(1.0));
+                    if made > 1.01 * sizes[row] {
+                        sizes[row] = made;
+                        is_changed[row] = true;
+                    }
                 }
-            });
-            if !changed {
+            }
+            for (place, is_changed) in is_changed.iter_mut().enumerate() {
+                if std::mem::take(is_changed) {
+                    changed.push((place, sizes[place]));
+                }
+            }
+            if changed.is_empty() {
                 break;
             }
         }

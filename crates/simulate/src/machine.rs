@@ -279,6 +279,10 @@ impl Machine {
 
     /// What only results need, after `evaluate`.
     pub fn evaluate_outputs(&mut self) -> Result<(), Trouble> {
+        if self.program.sections.outputs.is_empty() {
+            self.memory.set_live(false);
+            return Ok(());
+        }
         let settled = self.settled;
         let outcome = self.run_between(|sections| &sections.outputs);
         self.settled = settled;

@@ -79,6 +79,9 @@ struct Workspace {
     /// Which relations have the rounding errors of the unknowns in their residues.
     rounded: Vec<bool>,
     residues: Vec<f64>,
+    /// How far relations were from what the last solution asks for.
+    violations: Vec<f64>,
+    present: configuration::Present,
     x: Vec<f64>,
     /// Where the unknowns are that are computed from the iteration variables.
     inner: Vec<compile::Address>,
@@ -420,6 +423,8 @@ impl Workspace {
             places,
             rounded: found.relations.iter().map(|&id| is_rounded(program, found, id)).collect(),
             residues: vec![0.0; found.relations.len()],
+            violations: Vec::new(),
+            present: configuration::Present::default(),
             x: vec![0.0; size],
             inner_guesses: vec![0.0; inner.len()],
             inner,
@@ -654,7 +659,8 @@ impl Workspace {
             self.is_uneven = singular::is_uneven(&self.pattern, &self.matrix, &mut self.sizes);
             self.effort.factorisations += 1;
         }
-        let scale = |values: &[f64]| values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+        let larger = |most: f64, value: &f64| if value.abs() > most { value.abs() } else { most };
+        let scale = |values: &[f64]| values.iter().fold(0.0f64, larger);
         let before = scale(&self.residuals);
         let mut start = scale(&self.x);
         for round in 0..MOST_CORRECTIONS {

@@ -52,6 +52,7 @@ impl Pattern {
     }
 
     /// The rows of a column.
+    #[inline]
     pub fn column(&self, column: usize) -> &[u32] {
         &self.indices[self.starts[column]..self.starts[column + 1]]
     }

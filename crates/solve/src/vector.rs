@@ -10,36 +10,36 @@ pub(crate) fn combined(coefficients: &[f64], vectors: &[Vec<f64>], component: us
 
 /// `out += factor · Σ coefficients[j] · vectors[j]`, in as few passes over `out` as is quick. Zero coefficients cost nothing.
 pub(crate) fn add_combination(out: &mut [f64], factor: f64, coefficients: &[f64], vectors: &[Vec<f64>]) {
-    let mut terms: [(f64, &[f64]); MOST] = [(0.0, &[]); MOST];
-    let mut count = 0;
-    for (c, v) in coefficients.iter().zip(vectors).filter(|(c, _)| **c != 0.0).take(MOST) {
-        terms[count] = (factor * c, v);
-        count += 1;
-    }
-    let mut terms = &terms[..count];
-    while let [(a, u), (b, v), (c, w), (d, z), rest @ ..] = terms {
-        for ((((o, u), v), w), z) in out.iter_mut().zip(*u).zip(*v).zip(*w).zip(*z) {
-            *o += (a * u + b * v) + (c * w + d * z);
-        }
-        terms = rest;
-    }
-    match terms {
-        [(a, u), (b, v), (c, w)] => {
-            for (((o, u), v), w) in out.iter_mut().zip(*u).zip(*v).zip(*w) {
-                *o += (a * u + b * v) + c * w;
+    let given = coefficients.iter().zip(vectors).filter(|(c, _)| **c != 0.0).take(MOST);
+    let mut terms = given.map(|(c, v)| (factor * c, &v[..]));
+    loop {
+        let group = (terms.next(), terms.next(), terms.next(), terms.next());
+        match group {
+            (Some((a, u)), Some((b, v)), Some((c, w)), Some((d, z))) => {
+                for ((((o, u), v), w), z) in out.iter_mut().zip(u).zip(v).zip(w).zip(z) {
+                    *o += (a * u + b * v) + (c * w + d * z);
+                }
             }
-        }
-        [(a, u), (b, v)] => {
-            for ((o, u), v) in out.iter_mut().zip(*u).zip(*v) {
-                *o += a * u + b * v;
+            (Some((a, u)), Some((b, v)), Some((c, w)), None) => {
+                for (((o, u), v), w) in out.iter_mut().zip(u).zip(v).zip(w) {
+                    *o += (a * u + b * v) + c * w;
+                }
+                return;
             }
-        }
-        [(a, u)] => {
-            for (o, u) in out.iter_mut().zip(*u) {
-                *o += a * u;
+            (Some((a, u)), Some((b, v)), None, _) => {
+                for ((o, u), v) in out.iter_mut().zip(u).zip(v) {
+                    *o += a * u + b * v;
+                }
+                return;
             }
+            (Some((a, u)), None, ..) => {
+                for (o, u) in out.iter_mut().zip(u) {
+                    *o += a * u;
+                }
+                return;
+            }
+            (None, ..) => return,
         }
-        _ => {}
     }
 }
 

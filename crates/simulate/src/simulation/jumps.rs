@@ -30,9 +30,14 @@ impl Fallback {
     /// Takes note of how large values are where a row is written.
     pub fn note_sizes(&mut self, values: &[f64]) {
         self.continuity.note_sizes(values);
-        self.largest.resize(values.len(), 0.0);
+        if self.largest.len() != values.len() {
+            self.largest.resize(values.len(), 0.0);
+        }
+        // All of memory at each row: a comparison, which leaves out what is not a number as `max` does, is one instruction for
+        // several numbers.
         for (largest, value) in self.largest.iter_mut().zip(values) {
-            *largest = largest.max(value.abs());
+            let size = value.abs();
+            *largest = if size > *largest { size } else { *largest };
         }
     }
 

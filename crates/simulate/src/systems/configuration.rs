@@ -264,9 +264,22 @@ impl Workspace {
         reach: Reach,
     ) -> Result<Solved, Reason> {
         let found = &program.systems[system];
-        let mut search = Search::new(memory, &self.places, &self.rounded, found);
-        let mut missed = false;
         let is_quick = self.is_quick();
+        // At most events the present configuration agrees with itself: that takes no memory from the system.
+        self.note_present(found, memory);
+        self.drop_factors(found.kind);
+        let outcome = self.solve_frozen(program, system, memory);
+        if let Ok(solved) = outcome {
+            self.consequences(program, system, memory)?;
+            let mut pairs = self.places.iter().zip(&self.present.configuration);
+            if pairs.all(|(place, present)| memory.values[place.address].to_bits() == present.to_bits()) {
+                return Ok(solved);
+            }
+        }
+        let mut search = Search::new(&self.present, &self.places, &self.rounded);
+        if let Some(present) = search.next_queued() {
+            self.judge(program, system, memory, &mut search, &present, outcome);
+        }
         loop {
             let next = search.next_queued();
             let is_enough = search.seen.len() > MOST_ASKED_FOR || is_quick && search.failures > MOST_FAILURES;
@@ -295,33 +308,18 @@ impl Workspace {
             self.set_quick(is_quick || search.seen.len() > MOST_THOROUGH);
             let outcome = self.solve_frozen(program, system, memory);
             self.set_quick(is_quick);
-            match outcome {
-                Ok(solved) => {
-                    let violations = self.consequences(program, system, memory)?;
-                    let wanted = configuration(memory, &self.places);
-                    if key(&wanted) == key(&candidate) {
-                        self.missed |= missed;
-                        return if search.was_asked_for(&candidate) {
-                            Ok(solved)
-                        } else {
-                            self.compare_with_others(program, system, memory, &search, &candidate, solved)
-                        };
-                    }
-                    if search.is_nearer(&violations, largest(program, found, memory)) {
-                        let share = most(&violations) / largest(program, found, memory);
-                        search.note_nearest(program, found, memory, &self.places, &candidate, share);
-                        search.take(memory, &self.places, &wanted);
-                    }
-                    search.follow(&candidate, &wanted, &violations);
-                }
-                Err(reason) => {
-                    // The one that is called for has no solution in this structure; in its own it may have.
-                    missed |= matches!(reason, Reason::Singular(_)) && search.was_asked_for(&candidate);
-                    search.fail(&candidate, reason);
-                    // Where an iteration got lost is no start for another one.
-                    write(memory, &found.slots, &search.start);
+            if let Ok(solved) = outcome {
+                self.consequences(program, system, memory)?;
+                if key(&configuration(memory, &self.places)) == key(&candidate) {
+                    self.missed |= search.missed;
+                    return if search.was_asked_for(&candidate) {
+                        Ok(solved)
+                    } else {
+                        self.compare_with_others(program, system, memory, &search, &candidate, solved)
+                    };
                 }
             }
+            self.judge(program, system, memory, &mut search, &candidate, outcome);
         }
         if reach == Reach::All
             && let Some(solved) =
@@ -330,6 +328,47 @@ impl Workspace {
             return Ok(solved);
         }
         search.give_up(memory, &self.places, found)
+    }
+
+    /// The configuration and the unknowns to start from, as they are in memory.
+    fn note_present(&mut self, found: &compile::System, memory: &Memory) {
+        let Present { configuration, start } = &mut self.present;
+        configuration.clear();
+        configuration.extend(self.places.iter().map(|place| memory.values[place.address]));
+        start.clear();
+        start.extend(found.slots.iter().map(|&slot| memory.values[slot as usize]));
+    }
+
+    /// What a configuration that does not hold says about the next one. Memory has what its solution asks for, if there is one.
+    fn judge(
+        &mut self,
+        program: &Program,
+        system: SystemId,
+        memory: &mut Memory,
+        search: &mut Search,
+        candidate: &[f64],
+        outcome: Result<Solved, Reason>,
+    ) {
+        let found = &program.systems[system];
+        match outcome {
+            Ok(_) => {
+                let wanted = configuration(memory, &self.places);
+                let size = largest(program, found, memory);
+                if search.is_nearer(&self.violations, size) {
+                    let share = most(&self.violations) / size;
+                    search.note_nearest(program, found, memory, &self.places, candidate, share);
+                    search.take(memory, &self.places, &wanted);
+                }
+                search.follow(candidate, &wanted, &self.violations);
+            }
+            Err(reason) => {
+                // The one that is called for has no solution in this structure; in its own it may have.
+                search.missed |= matches!(reason, Reason::Singular(_)) && search.was_asked_for(candidate);
+                search.fail(candidate, reason);
+                // Where an iteration got lost is no start for another one.
+                write(memory, &found.slots, &search.start);
+            }
+        }
     }
 
     /// Looks for a second configuration that agrees with itself and has other values, and takes note of it.
@@ -419,14 +458,15 @@ impl Workspace {
     }
 
     /// Sets relations and discrete unknowns to what the solution in memory asks for. A relation whose residue is zero to
-    /// rounding stays as it is. Returns how far each relation is from what it was.
-    fn consequences(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<Vec<f64>, Reason> {
+    /// rounding stays as it is. `violations` says then how far each relation is from what it was.
+    fn consequences(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<(), Reason> {
         let found = &program.systems[system];
         program.system_residues(system, memory, &mut self.residues);
         let noise = noise(program, found, memory);
-        let mut violations = vec![0.0; self.residues.len()];
+        self.violations.clear();
+        self.violations.resize(self.residues.len(), 0.0);
         let relations = found.relations.iter().zip(&self.residues).zip(&self.rounded);
-        for (((&id, &residue), &rounded), violation) in relations.zip(&mut violations) {
+        for (((&id, &residue), &rounded), violation) in relations.zip(&mut self.violations) {
             let relation = &program.layout.relations[id];
             let place = relation.state as usize;
             let is_exact = !rounded && relation.class <= compile::Class::Time;
@@ -442,7 +482,7 @@ impl Workspace {
         if let Some(chunk) = found.discrete_code {
             program.run_chunk(chunk, memory).map_err(Reason::Evaluation)?;
         }
-        Ok(violations)
+        Ok(())
     }
 }
 
@@ -496,6 +536,14 @@ enum Reach {
     All,
 }
 
+/// Where a search begins.
+#[derive(Clone, Default)]
+pub(super) struct Present {
+    configuration: Vec<f64>,
+    /// The values of the iteration variables.
+    start: Vec<f64>,
+}
+
 /// The configurations of one system that were tried, and those to try next.
 #[derive(Clone)]
 struct Search {
@@ -507,6 +555,8 @@ struct Search {
     asked_for: Vec<u64>,
     first_failure: Option<Reason>,
     failures: usize,
+    /// One that was asked for has no solution.
+    missed: bool,
     /// The configuration that is least violated, and by how much, relative to the largest unknown.
     nearest: Option<(f64, Vec<f64>)>,
     /// The entries of a configuration that are states of comparisons of unknowns; others are decided outside.
@@ -520,15 +570,16 @@ struct Search {
 }
 
 impl Search {
-    fn new(memory: &Memory, places: &[ConfigurationEntry], rounded: &[bool], found: &compile::System) -> Self {
-        let first = configuration(memory, places);
+    fn new(present: &Present, places: &[ConfigurationEntry], rounded: &[bool]) -> Self {
+        let first = present.configuration.clone();
         Self {
             asked_for: key(&first),
-            start: found.slots.iter().map(|&slot| memory.values[slot as usize]).collect(),
+            start: present.start.clone(),
             queue: VecDeque::from([first.clone()]),
             seen: FxHashSet::default(),
             first_failure: None,
             failures: 0,
+            missed: false,
             nearest: None,
             turns: FxHashSet::default(),
             turned: false,

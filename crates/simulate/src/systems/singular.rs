@@ -109,9 +109,16 @@ pub(super) fn is_uneven(pattern: &Pattern, values: &[f64], sizes: &mut Vec<f64>)
     sizes.clear();
     sizes.resize(pattern.rows + pattern.columns, 0.0);
     let (rows, columns) = sizes.split_at_mut(pattern.rows);
-    for ((row, column), value) in places(pattern).zip(values) {
-        rows[row] = rows[row].max(value.abs());
-        columns[column] = columns[column].max(value.abs());
+    let mut rest = values;
+    for (column, largest) in columns.iter_mut().enumerate() {
+        let places = pattern.column(column);
+        let (here, behind) = rest.split_at(places.len());
+        for (&row, value) in places.iter().zip(here) {
+            let (size, row) = (value.abs(), &mut rows[row as usize]);
+            *row = if size > *row { size } else { *row };
+            *largest = if size > *largest { size } else { *largest };
+        }
+        rest = behind;
     }
     sizes_are_uneven(rows) || sizes_are_uneven(columns)
 }
