@@ -328,7 +328,8 @@ impl Trial<'_> {
             let noise = NOISE * middle[k].abs() / value.abs();
             let found = 0.5 * (quotient(2, k) + quotient(3, k));
             let apart = (0..steps.len()).map(|which| (quotient(which, k) - found).abs()).fold(0.0, f64::max);
-            if !stated.is_finite() || !(apart <= SMOOTH * found.abs() + noise) {
+            let is_smooth = apart <= SMOOTH * found.abs() + noise;
+            if !stated.is_finite() || !is_smooth {
                 continue;
             }
             is_known = true;
