@@ -272,8 +272,9 @@ impl Trial<'_> {
         program.jacobian(system, memory, &mut values).ok()?;
         let mut matrix = DenseMatrix::zeros(size, size);
         for column in 0..size {
-            for entry in pattern.starts[column]..pattern.starts[column + 1] {
-                matrix.set(pattern.indices[entry] as usize, column, values[entry]);
+            let entries = pattern.starts[column]..pattern.starts[column + 1];
+            for (&row, &value) in pattern.indices[entries.clone()].iter().zip(&values[entries]) {
+                matrix.set(row as usize, column, value);
             }
         }
         program.try_residuals(system, memory, &mut residuals);
