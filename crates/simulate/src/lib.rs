@@ -17,6 +17,7 @@ mod conditions;
 mod continuity;
 mod courses;
 mod difference;
+mod edges;
 mod event_log;
 mod events;
 mod exchange;

@@ -727,7 +727,7 @@ impl Simulation {
         self.take_left_limits(time, trigger)?;
         self.write_row(rows)?;
         self.log_triggers(time, trigger.crossed);
-        self.sensitivities_left()?;
+        self.sensitivities_left(trigger)?;
         self.pass(time, trigger, rows)
     }
 
@@ -770,7 +770,7 @@ impl Simulation {
         self.log.write(&Entry::Restart { time, iterations: aftermath.iterations });
         self.follow_changed_states(time)?;
         self.settle_after_event()?;
-        self.sensitivities_right(trigger)?;
+        self.sensitivities_right()?;
         self.write_row(rows)?;
         self.forget_impulses();
         if crossed {

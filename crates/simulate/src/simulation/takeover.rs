@@ -67,6 +67,7 @@ impl Simulation {
                 rest.map(|rest| Aftermath { terminated: aftermath.terminated.or(rest.terminated), ..rest })
             }
             Ok(Start::Before(left)) => {
+                self.end_sensitivities_before_start();
                 let Machine { program, memory, .. } = &self.runtime.machine;
                 self.clockwork = Clockwork::new(program, memory, start, self.options.stop_time);
                 let trigger = Trigger { crossed: false, relation: false, before: None };
@@ -98,6 +99,7 @@ impl Simulation {
     pub(super) fn pass_in_one(&mut self, time: f64, trigger: Trigger) -> Result<Aftermath, Stop> {
         let clockwork = self.spare.as_ref().map(|_| {
             self.fallback.remember(&self.runtime.machine.memory.values);
+            self.fallback.tangents.clone_from(&self.runtime.machine.sensitivities);
             self.clockwork.clone()
         });
         let ModeRuntime { machine, bands, signals, .. } = &mut *self.runtime;
@@ -178,6 +180,7 @@ impl Simulation {
         self.violation = self.violation.take().or_else(|| modes.violation().cloned());
         match entered {
             Ok((crossings, before)) => {
+                self.runtime.machine.sensitivities = self.fallback.tangents.take();
                 let found = std::mem::replace(&mut self.crossings, crossings);
                 let Machine { program, memory, .. } = &self.runtime.machine;
                 let other = clockwork.in_program(program, memory);
