@@ -18,16 +18,14 @@ fn sensitivities(model: &Model, stop: f64, of: &[&str], by: &[&str]) -> Result<S
 
 /// The derivatives at the end of the run against central differences of fourth order.
 fn compare(text: &str, stop: f64, of: &[&str], by: &[&str]) {
-    compare_to(text, stop, of, by, 1e-6);
-}
-
-fn compare_to(text: &str, stop: f64, of: &[&str], by: &[&str], relative: f64) {
+    const RELATIVE: f64 = 1e-6;
     let model = model(text);
     let found = sensitivities(&model, stop, of, by).unwrap_or_else(|error| panic!("{error}"));
     let values = model.parameter_values().unwrap();
     for parameter in by {
         let value = values.iter().find(|(known, _)| known.name == *parameter).unwrap().1;
-        let distance = 3e-4 * value.abs().max(1e-3);
+        let scale = if value == 0.0 { 1e-3 } else { value.abs() };
+        let distance = 3e-4 * scale;
         let end = |steps: f64| {
             let model = model.with(parameter, value + steps * distance).unwrap();
             model.simulate(&model.experiment().stop(stop).tolerance(1e-12)).unwrap()
@@ -37,9 +35,9 @@ fn compare_to(text: &str, stop: f64, of: &[&str], by: &[&str], relative: f64) {
             let [far, low, high, beyond] = [&far, &low, &high, &beyond].map(|run| run.last(variable).unwrap());
             let difference = (8.0 * (high - low) - (beyond - far)) / (12.0 * distance);
             let exact = *found.get(variable, parameter).unwrap().last().unwrap();
-            let size = difference.abs().max(1e-2 * (high.abs() / value.abs().max(1e-3))).max(1e-4);
+            let size = difference.abs().max(1e-2 * (high.abs() / scale)).max(1e-4);
             assert!(
-                (exact - difference).abs() <= relative * size,
+                (exact - difference).abs() <= RELATIVE * size,
                 "d{variable}/d{parameter}: {exact}, difference {difference}"
             );
         }
@@ -306,6 +304,56 @@ fn states_that_are_set_where_the_structure_changes() {
 }
 
 #[test]
+fn a_bridge_of_four_diodes() {
+    compare(
+        "model Bridge
+           parameter Real V = 10, f = 50, Ls = 1e-3, Rs = 0.5, C = 1e-3, R = 20;
+           Real u, i(start = 0, fixed = true), v(start = 0, fixed = true), va, vb, i1, i2, i3, i4, s1, s2, s3, s4;
+           Boolean off1 = s1 < 0, off2 = s2 < 0, off3 = s3 < 0, off4 = s4 < 0;
+         equation
+           u = V*sin(2*3.141592653589793*f*time);
+           Ls*der(i) = u - Rs*i - (va - vb);
+           i = i1 - i2;
+           -i = i3 - i4;
+           C*der(v) = i1 + i3 - v/R;
+           va - v = if off1 then s1 else 0;
+           i1 = if off1 then 0 else s1;
+           -va = if off2 then s2 else 0;
+           i2 = if off2 then 0 else s2;
+           vb - v = if off3 then s3 else 0;
+           i3 = if off3 then 0 else s3;
+           -vb = if off4 then s4 else 0;
+           i4 = if off4 then 0 else s4;
+         end Bridge;",
+        0.0373,
+        &["v"],
+        &["V", "f", "Ls", "Rs", "C", "R"],
+    );
+}
+
+#[test]
+fn masses_that_a_lever_joins_by_their_position() {
+    compare(
+        "model Joined
+           parameter Real m1 = 1, m2 = 2, d = 1, k = 3, r = 0.7, g = 0.5;
+           Real x1(start = 0, fixed = true), v1(start = 2, fixed = true), x2(start = 0.2, fixed = true),
+             v2(start = 0, fixed = true), F;
+           Boolean joined(start = false, fixed = true);
+         equation
+           der(x1) = v1;
+           der(x2) = v2;
+           m1*der(v1) = -g*v1 - F;
+           m2*der(v2) = r*F - k*x2;
+           when x1 > d then joined = true; end when;
+           if joined then v1 = r*v2; else F = 0; end if;
+         end Joined;",
+        2.3,
+        &["x1", "v1", "x2"],
+        &["m1", "m2", "d", "k", "r", "g"],
+    );
+}
+
+#[test]
 fn what_has_no_derivative_is_refused() {
     // Coefficients change with the jump: charge is conserved along a way.
     let bent = refusal(
@@ -322,6 +370,21 @@ fn what_has_no_derivative_is_refused() {
         "a",
     );
     assert!(bent.contains("no-sensitivity") && bent.contains("along the way"), "{bent}");
+    // The start values contradict each other, so that charge is shared before anything begins.
+    let start = refusal(
+        "model Contradicting
+           parameter Real a = 3;
+           Real v1(start = a, fixed = true), v2(start = 1, fixed = true), i;
+         equation
+           der(v1) = -i - v1;
+           2*der(v2) = i;
+           if time < 5 then v1 = v2; else i = 0; end if;
+         end Contradicting;",
+        1.0,
+        "v1",
+        "a",
+    );
+    assert!(start.contains("no-sensitivity") && start.contains("start"), "{start}");
     // Two switches act at one instant, and a parameter moves one of them.
     let parting = refusal(
         "model Parting

@@ -9,7 +9,7 @@
 
 use base::{Decimal, Diagnostic};
 use compile::{Address, ExpressionTangents, Memory, Probe, Program, RelationId, RelationKind};
-use dae::{Builtin, EquationRole, ExprId, Model, Node, VarId};
+use dae::{ActionKind, Builtin, EquationRole, ExprId, Model, Node, VarId};
 use rustc_hash::FxHashSet;
 use transform::{Block, Role};
 
@@ -55,8 +55,10 @@ struct Condition {
 enum Counts {
     /// It makes events.
     Always(RelationId),
-    /// It stands in the body of a when clause with these conditions.
+    /// It stands in the body of a when clause with these conditions, where nothing makes events.
     In(Vec<VarId>),
+    /// It stands in the action of this number.
+    InAction(usize),
     /// It depends on parameters alone.
     AtStart,
 }
@@ -168,6 +170,10 @@ impl Edges {
             let counts = match &condition.counts {
                 Counts::Always(_) => true,
                 Counts::In(clause) => clause.iter().any(|&condition| has_risen(machine, condition)),
+                Counts::InAction(action) => {
+                    let slots = program.layout.actions.get(*action);
+                    slots.is_some_and(|slots| machine.memory.values[slots.active as usize] != 0.0)
+                }
                 Counts::AtStart => !self.has_begun,
             };
             counts && distance <= (ROUNDING * size).max(moves)
@@ -209,7 +215,7 @@ impl Condition {
     fn relation(&self) -> Option<RelationId> {
         match self.counts {
             Counts::Always(relation) => Some(relation),
-            Counts::In(_) | Counts::AtStart => None,
+            Counts::In(_) | Counts::InAction(_) | Counts::AtStart => None,
         }
     }
 
@@ -302,14 +308,27 @@ impl Found<'_> {
         }
     }
 
-    /// Kinks of what when clauses assign. Between events a trajectory only passes them.
+    /// Kinks and steps of what when clauses assign and set. Between events a trajectory only passes kinks.
     fn when_bodies(&mut self) {
         let model = self.program.model();
+        let relations: FxHashSet<ExprId> =
+            self.program.layout.relations.values().map(|relation| relation.expression).collect();
+        let mut bodies: Vec<(Vec<ExprId>, Counts)> = Vec::new();
         for equation in model.equations.values() {
-            let EquationRole::When(clause) = &equation.role else { continue };
-            for id in model.exprs.postorder(&[equation.left, equation.right]) {
-                if let Some((edge, sides)) = bend(model, id) {
-                    self.add(id, Counts::In(clause.conditions.to_vec()), edge, sides);
+            if let EquationRole::When(clause) = &equation.role {
+                bodies.push((vec![equation.left, equation.right], Counts::In(clause.conditions.to_vec())));
+            }
+        }
+        for (place, action) in model.actions.iter().enumerate() {
+            if let ActionKind::Reinit { value, .. } = action.kind {
+                bodies.push((vec![value], Counts::InAction(place)));
+            }
+        }
+        for (roots, counts) in bodies {
+            for id in model.exprs.postorder(&roots) {
+                let found = bend(model, id).or_else(|| step(model, id)).filter(|_| !relations.contains(&id));
+                if let Some((edge, sides)) = found {
+                    self.add(id, counts.clone(), edge, sides);
                 }
             }
         }

@@ -84,7 +84,6 @@ pub(crate) struct Sensitivities {
     pub time: f64,
     /// The variational equation at that time, where it is known.
     pub known: Option<Coefficients>,
-    rows: Vec<f64>,
 }
 
 /// What an iteration of an event began with.
@@ -161,7 +160,6 @@ impl Sensitivities {
             failure: None,
             time: start,
             known: None,
-            rows: Vec::new(),
         })
     }
 
@@ -308,7 +306,7 @@ impl Sensitivities {
     }
 
     /// Appends the derivatives at the point in memory to the rows.
-    pub fn write(&mut self, machine: &mut Machine) -> Result<(), Trouble> {
+    pub fn write(&mut self, machine: &mut Machine, rows: &mut Vec<f64>) -> Result<(), Trouble> {
         let request = self.request.clone();
         let (of, parameters) = (&request.of, request.parameters.len());
         let mut row = vec![0.0; of.len() * parameters];
@@ -324,16 +322,17 @@ impl Sensitivities {
             }
             Ok(())
         })?;
-        self.rows.append(&mut row);
+        rows.append(&mut row);
         Ok(())
     }
 
-    pub fn take_rows(self) -> SensitivityRows {
+    /// The functions without a derivative that were met.
+    pub fn differenced(&self) -> Vec<String> {
         let mut differenced = self.model.form().differenced.clone();
         differenced.extend(self.others.iter().flat_map(|(other, _)| other.form().differenced.iter().cloned()));
         differenced.sort();
         differenced.dedup();
-        SensitivityRows { values: self.rows, differenced }
+        differenced
     }
 
     /// The tangents at the first point, once the initial problem is solved.

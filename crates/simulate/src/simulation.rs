@@ -247,6 +247,8 @@ pub struct Simulation {
     notices: Vec<Diagnostic>,
     sizes: Sizes,
     stalled: stalled::Stalled,
+    /// The derivatives of the rows so far, where somebody asked for sensitivities.
+    sensitivity_rows: Vec<f64>,
     /// Once somebody asked for derivatives.
     linearizer: Option<Box<crate::linear::Linearizer>>,
     /// The derivatives of the mode in use by what they are derivatives of, once somebody asked for one.
@@ -293,6 +295,7 @@ impl Simulation {
             notices: Vec::new(),
             sizes: Sizes::default(),
             stalled: stalled::Stalled::default(),
+            sensitivity_rows: Vec::new(),
             linearizer: None,
             derivatives: OnceLock::new(),
             runtime,

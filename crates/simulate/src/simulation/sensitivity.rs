@@ -124,11 +124,15 @@ impl Simulation {
 
     /// Appends the derivatives at the point in memory to their rows.
     pub(super) fn write_sensitivities(&mut self) -> Result<(), Stop> {
-        self.with_sensitivities(|simulation, known| Ok(known.write(&mut simulation.runtime.machine)?))
+        self.with_sensitivities(|simulation, known| {
+            Ok(known.write(&mut simulation.runtime.machine, &mut simulation.sensitivity_rows)?)
+        })
     }
 
     pub(crate) fn take_sensitivities(&mut self) -> Option<SensitivityRows> {
-        self.runtime.machine.sensitivities.take().map(|known| known.take_rows())
+        let known = self.runtime.machine.sensitivities.take()?;
+        let values = std::mem::take(&mut self.sensitivity_rows);
+        Some(SensitivityRows { values, differenced: known.differenced() })
     }
 
     /// Takes better states where there are some, with their tangents; true if any state changed.

@@ -38,6 +38,7 @@ impl Simulation {
                 // The model as one structure speaks more clearly, and its solution of least norm is better than none.
                 Err(_) => {
                     self.go_back_to(Box::new(ModeRuntime::new(Machine::new(program.clone()), &self.options)));
+                    self.begin_sensitivities()?;
                     let ModeRuntime { machine, names, .. } = &mut *self.runtime;
                     outcome = outcome.and_then(|_| initial::initialise(machine, names, span, &mut Journal::default()));
                 }
