@@ -23,6 +23,22 @@ def test_every_variable_that_changes_without_a_choice(decay):
     assert found["y", "k"][-1] == pytest.approx(-3 * np.exp(-2), rel=1e-6)
 
 
+def test_a_change_of_structure():
+    # Two inertias that a clutch joins at T: their common speed does not depend on when, the way of the first one does.
+    model = gyrator.loads(
+        "model Clutch parameter Real J1 = 1, J2 = 2, M = 0.5, T = 1.3;"
+        " Real phi(start = 0, fixed = true), w1(start = 1, fixed = true), w2(start = 1.5, fixed = true), tau1, tau2;"
+        " equation der(phi) = w1; J1*der(w1) = M + tau1; J2*der(w2) = tau2; tau1 + tau2 = 0;"
+        " if time >= T then w1 = w2; else tau1 = 0; end if; end Clutch;"
+    )
+    found = model.sensitivities(["J1", "M", "T"], ["w1", "phi"], stop=2, tolerance=1e-9)
+    j, w = 3.0, lambda t: (4 + 0.5 * t) / 3
+    assert found["w1", "J1"][-1] == pytest.approx((1 - w(2)) / j, rel=1e-6)
+    assert found["w1", "M"][-1] == pytest.approx(2 / j, rel=1e-6)
+    assert abs(found["w1", "T"][-1]) < 1e-8
+    assert found["phi", "T"][-1] == pytest.approx(1 + 0.5 * 1.3 - w(1.3), rel=1e-6)
+
+
 def test_refusals(decay):
     with pytest.raises(gyrator.GyratorError, match="`n`"):
         decay.sensitivities(["n"])

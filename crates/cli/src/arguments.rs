@@ -524,6 +524,10 @@ pub struct Subject {
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
 
+    /// Which of them come from a file, and its name.
+    #[arg(skip)]
+    pub set_in_files: Vec<(String, String)>,
+
     /// What becomes of constraints between states
     #[arg(long, value_enum, default_value_t = IndexReduction::Dummy)]
     pub index_reduction: IndexReduction,
@@ -664,7 +668,8 @@ pub struct RunArguments {
 
     /// Values of parameters from a file, .json or .toml; those of --set come before them
     ///
-    /// Names are full (`"R1.R" = 10`) or nested (`[R1]`, `R = 10`); texts count as with --set: `"25 degC"`.
+    /// Names are full (`"R1.R" = 10`) or nested (`[R1]`, `R = 10`). A text is the value of a String, a literal of an
+    /// enumeration, or a number with its unit, `"25 degC"`, or else an expression as with --set.
     #[arg(long, value_name = "FILE", verbatim_doc_comment)]
     pub param_file: Option<PathBuf>,
 

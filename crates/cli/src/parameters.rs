@@ -131,8 +131,7 @@ fn collect(prefix: &str, members: Vec<(String, Node)>, found: &mut Vec<(String, 
 fn expression(name: &str, value: &Node) -> Result<String, String> {
     match value {
         Node::Plain(text) => Ok(text.clone()),
-        Node::Text(text) if text.trim().is_empty() => Err(format!("`{name}` has an empty text for a value")),
-        Node::Text(text) => Ok(text.clone()),
+        Node::Text(text) => Ok(quoted(text)),
         Node::List(elements) => {
             let elements: Result<Vec<String>, String> = elements.iter().map(|it| expression(name, it)).collect();
             Ok(format!("{{{}}}", elements?.join(", ")))
@@ -140,6 +139,21 @@ fn expression(name: &str, value: &Node) -> Result<String, String> {
         Node::Members(_) => Err(format!("`{name}` has names in a list, which no parameter can be given")),
         Node::Other(what) => Err(format!("`{name}` is {what}, which no parameter can be")),
     }
+}
+
+/// A text in quotes. What is no String is understood without them.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for sign in text.chars() {
+        match sign {
+            '\\' | '"' => quoted.extend(['\\', sign]),
+            '\n' => quoted += "\\n",
+            '\r' => quoted += "\\r",
+            '\t' => quoted += "\\t",
+            _ => quoted.push(sign),
+        }
+    }
+    quoted + "\""
 }
 
 #[cfg(test)]
@@ -166,8 +180,9 @@ mod tests {
     #[test]
     fn nested_names_and_arrays() {
         let text = r#"{"R1": {"R": 10, "T": "25 degC"}, "x": [[1.5, 2], [3, -4]], "on": true}"#;
-        assert_eq!(json(text), "R1.R=10; R1.T=25 degC; x={{1.5, 2}, {3, -4}}; on=true");
+        assert_eq!(json(text), "R1.R=10; R1.T=\"25 degC\"; x={{1.5, 2}, {3, -4}}; on=true");
         assert_eq!(toml("R1.R = 1e300\nx = [1, 2]\non = false\n"), "R1.R=1e300; on=false; x={1, 2}");
+        assert_eq!(json(r#"{"s": ["a\"b", "c\\d\ne"]}"#), r#"s={"a\"b", "c\\d\ne"}"#);
         assert_eq!(json(r#"{"a": null}"#), "`a` is null, which no parameter can be");
     }
 

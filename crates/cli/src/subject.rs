@@ -226,6 +226,7 @@ fn request(subject: &Subject, target: &str) -> Request {
         more: subject.more.clone(),
         libraries,
         set: subject.set.clone(),
+        files: subject.set_in_files.clone(),
         inputs: Vec::new(),
         transform: transform::Options {
             index_reduction: match subject.index_reduction {

@@ -23,6 +23,9 @@ fn inside_and_outside() {
     folder.write("far.csv", &result(0.1));
     let run = gyrator(&folder, &["compare", "a.csv", "near.csv"]);
     assert_eq!((run.status, run.stdout.as_str()), (0, "2 variables agree\n"), "{}", run.stderr);
+    let one = |other: &str| gyrator(&folder, &["compare", "a.csv", other, "--variables", "x"]).stdout;
+    assert_eq!(one("near.csv"), "1 variable agrees\n");
+    assert!(one("far.csv").starts_with("the variable differs\n  x: "), "{}", one("far.csv"));
     let run = gyrator(&folder, &["compare", "a.csv", "far.csv", "--output", "worst.svg"]);
     assert_eq!(run.status, 1);
     // 0.1 of the range, which is 1.9997, less 0.002.

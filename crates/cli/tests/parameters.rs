@@ -66,6 +66,64 @@ fn parameters_from_a_file() {
     }
 }
 
+const KINDS: &str = r#"
+model Kinds
+  type E = enumeration(one, two, three);
+  parameter String s = "a", t[2] = {"b", "c"};
+  parameter E e = E.one, f[2] = {E.one, E.one};
+  parameter Real T(unit = "K") = 300, U[2](each unit = "K") = {1, 2};
+  parameter Integer n = 1;
+  parameter Boolean on = false, flags[2] = {false, false};
+  Real same = if s == "x\"y\\z" and t[1] == "p q" and t[2] == "25 degC" then 1 else 0;
+  Real ordinals = 100*Integer(e) + 10*Integer(f[1]) + Integer(f[2]);
+  Real sum = T + U[1] + U[2];
+  Real rest = n + (if on then 10 else 0) + (if flags[2] then 100 else 0);
+end Kinds;
+"#;
+
+#[test]
+fn a_file_has_values_of_all_types() {
+    let folder = Folder::new("kinds");
+    folder.write("m.mo", KINDS);
+    folder.write(
+        "p.json",
+        r#"{"s": "x\"y\\z", "t": ["p q", "25 degC"], "e": "two", "f": ["Kinds.E.three", "E.two"], "T": "25 degC",
+            "U": ["0 degC", 1.5], "n": 7, "on": true, "flags": [false, true]}"#,
+    );
+    folder.write(
+        "p.toml",
+        "s = 'x\"y\\z'\nt = ['p q', '25 degC']\ne = 'E.two'\nf = ['three', 'two']\nT = '25 degC'\nU = ['0 degC', 1.5]\nn = 7\n\
+         on = true\nflags = [false, true]\n",
+    );
+    folder.write(
+        "elements.json",
+        r#"{"s": "x\"y\\z", "t": ["p q", "25 degC"], "e": "two", "f[1]": "three", "f[2]": "E.two", "T": 298.15,
+            "U[1]": "0 degC", "U[2]": 1.5, "n": "7", "on": "true", "flags": [false, "true"]}"#,
+    );
+    let wanted = [1.0, 232.0, 298.15 + 273.15 + 1.5, 117.0];
+    for file in ["p.json", "p.toml", "elements.json"] {
+        let found = values(&folder, &["--param-file", file], &["same", "ordinals", "sum", "rest"]);
+        assert!(found.iter().zip(wanted).all(|(found, wanted)| (found - wanted).abs() < 1e-9), "{file}: {found:?}");
+    }
+    // What --set says in the same words means the same.
+    let set = ["--set", "e=two", "--set", "f={three, two}", "--set", "n=7"];
+    assert_eq!(values(&folder, &set, &["ordinals"]), [232.0]);
+    for (text, said) in [
+        (r#"{"T": "25 V"}"#, "`T` has the unit `K`, to which `V` cannot be converted"),
+        (r#"{"e": "four"}"#, "four"),
+        (r#"{"n": ""}"#, "an empty text is no value of `n`"),
+        (r#"{"s": 5}"#, "String"),
+        (r#"{"f[1]": "four"}"#, "`four` is no value of `f[1]`"),
+        (r#"{"f": ["one", "four"]}"#, "four"),
+        (r#"{"missing": 5}"#, "missing"),
+    ] {
+        folder.write("wrong.json", text);
+        let run = gyrator(&folder, &["simulate", "m.mo", "--param-file", "wrong.json"]);
+        assert_eq!(run.status, 1, "{text}: {}", run.stderr);
+        assert!(run.stderr.contains(said) && run.stderr.contains("wrong.json"), "{text}: {}", run.stderr);
+    }
+}
+
 #[test]
 fn times_with_units() {
     let folder = Folder::new("times");

@@ -458,3 +458,31 @@ fn arrays_vary_and_what_follows_from_parameters_alone_is_a_variable() {
     assert_eq!(table.numbers("final(w)").unwrap(), [21.0, 43.0, 21.0, 43.0]);
     assert!(table.get("final(p[1])").is_none());
 }
+
+#[test]
+fn what_stands_still_has_its_value() {
+    let folder = folder("still");
+    let call = ["sweep", "decay.mo", "--sampling", "one-at-a-time", "-o", "s.parquet"];
+    let vary = ["--vary", "R=20,99", "--vary", "v.start=2", "--vary", "label=\"b\",\"c\"", "--vary", "doubled=true"];
+    ok(&folder, &[&call[..], &vary].concat());
+    let found = table(&folder, "s.parquet");
+    // The second value of R fails; its row has the values of the others all the same.
+    assert_eq!(texts(&found, "status"), ["ok", "ok", "failed", "ok", "ok", "ok", "ok"]);
+    assert_eq!(found.numbers("R").unwrap(), [10.0, 20.0, 99.0, 10.0, 10.0, 10.0, 10.0]);
+    assert_eq!(found.numbers("v.start").unwrap(), [1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0]);
+    assert_eq!(found.numbers("doubled").unwrap(), [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    let label = ["a", "a", "a", "a", "b", "c", "a"].map(|text| format!("\"{text}\""));
+    assert_eq!(texts(&found, "label"), label);
+    folder.write(
+        "kinds.mo",
+        "model Kinds type E = enumeration(one, two); parameter E e = E.two; parameter Real a = 3;
+           parameter Real p[2, 2] = {{1, a}, {2, 5}}; Real x = a*time; end Kinds;",
+    );
+    let vary = ["--vary", "a=4", "--vary", "e=E.one", "--vary", "p={{1,2},{3,4}}"];
+    ok(&folder, &[&["sweep", "kinds.mo", "--sampling", "one-at-a-time", "-o", "k.parquet"][..], &vary].concat());
+    let found = table(&folder, "k.parquet");
+    assert_eq!(found.numbers("a").unwrap(), [3.0, 4.0, 3.0, 3.0]);
+    assert_eq!(texts(&found, "e"), ["two", "two", "E.one", "two"]);
+    let own = "{{1, a}, {2, 5}}";
+    assert_eq!(texts(&found, "p"), [own, own, own, "{{1,2},{3,4}}"]);
+}

@@ -311,6 +311,17 @@ impl<'a> Builder<'a> {
         Ok(steps)
     }
 
+    /// Expressions at addresses from `first` on, with relations as they are.
+    pub fn frozen_expressions(
+        &mut self,
+        first: Address,
+        expressions: &[ExprId],
+    ) -> Result<Vec<SectionStep>, Diagnostic> {
+        let place = |(k, &value): (Address, &ExprId)| Statement::to_slot(first + k, value, StatementOrigin::default());
+        let statements: Vec<Statement> = (0..).zip(expressions).map(place).collect();
+        self.straight(&statements, FROZEN)
+    }
+
     pub fn frozen_assignments(&mut self, assignments: &[Assignment]) -> Result<Vec<SectionStep>, Diagnostic> {
         let statements: Vec<Statement> = assignments.iter().map(|assignment| self.statement(assignment)).collect();
         self.straight(&statements, FROZEN)

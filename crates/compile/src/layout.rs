@@ -342,7 +342,12 @@ impl Layout {
 
     /// The same addresses, each of which has a tangent, and one more for the residue of each relation.
     pub(crate) fn with_all_tangents(&self) -> Self {
-        let tangible = self.fixed + self.relations.len() as u32;
+        self.with_tangents_and(self.relations.len())
+    }
+
+    /// The same addresses and so many more, each of which has a tangent.
+    pub(crate) fn with_tangents_and(&self, count: usize) -> Self {
+        let tangible = self.fixed + count as u32;
         Self { tangible, tangents: tangible, fixed: 2 * tangible, ..self.clone() }
     }
 

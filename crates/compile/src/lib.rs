@@ -102,6 +102,7 @@ pub use layout::{
     ActionSlots, Class, Delay, INITIAL, LAMBDA, LIVE, Layout, Relation, RelationId, RelationKind, Sample, TERMINAL,
     TIME, VariableSlot,
 };
+pub use linear_form::ExpressionTangents;
 pub use memory::{History, Memory, SharedNative};
 pub use probe::Probe;
 pub use program::{

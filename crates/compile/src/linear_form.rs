@@ -15,13 +15,13 @@
 use std::sync::Arc;
 
 use base::Diagnostic;
-use dae::{Model, VarId, VariableType};
+use dae::{ExprId, Model, VarId, VariableType};
 use transform::{Block, Role, Schedule};
 
 use crate::build::Builder;
 use crate::code::{Address, ChunkId};
 use crate::commons::Shared;
-use crate::layout::{Layout, RelationId, TIME};
+use crate::layout::{RelationId, TIME};
 use crate::memory::Memory;
 use crate::program::{LinearForm, LinearFormCell, Program, Section, SectionStep, Sections, SystemId};
 use crate::whole::untear;
@@ -90,8 +90,8 @@ fn build(program: &Program, kind: Kind) -> Result<LinearForm, Diagnostic> {
         let is_known = matches!(role, Role::State { .. } | Role::Input) && kind != Kind::Initial;
         active[layout.slot(variable) as usize] |= is_known || program.has_parameter_tangent(variable);
     }
-    let carried = if kind == Kind::Event { initial_parameters(&schedule, &layout) } else { Vec::new() };
-    carried.iter().for_each(|&slot| active[slot as usize] = true);
+    let carried = if kind == Kind::Event { initial_parameters(&schedule) } else { Vec::new() };
+    carried.iter().for_each(|&parameter| active[layout.slot(parameter) as usize] = true);
     if kind != Kind::Point {
         program.pre_pairs.iter().for_each(|&(_, pre)| active[pre as usize] = true);
     }
@@ -116,18 +116,79 @@ fn build(program: &Program, kind: Kind) -> Result<LinearForm, Diagnostic> {
     Ok(LinearForm { program: Arc::new(made), parameters, starts, carried, differenced })
 }
 
-/// The addresses of parameters that the initial problem determines.
-fn initial_parameters(schedule: &Schedule, layout: &Layout) -> Vec<Address> {
-    let mut found = Vec::new();
-    for block in &schedule.initial {
-        let determined: Vec<VarId> = match block {
-            Block::Assign { assignment, .. } => vec![assignment.variable],
-            Block::System { system, .. } => system.unknowns.clone(),
-        };
-        let is_parameter = |variable: &VarId| matches!(schedule.roles.get(*variable), Some(Role::Parameter));
-        found.extend(determined.into_iter().filter(is_parameter).map(|variable| layout.slot(variable)));
+/// A program with the layout of another one that computes nothing but some expressions, from all variables.
+fn of_expressions(program: &Program, expressions: &[ExprId]) -> Result<ExpressionTangents, Diagnostic> {
+    let mut schedule = program.schedule.clone();
+    (schedule.modes, schedule.inline) = (None, None);
+    let layout = program.layout.with_tangents_and(expressions.len());
+    let first = layout.tangible - expressions.len() as Address;
+    let mut shared = Shared::default();
+    let mut builder = Builder::new(&schedule, &layout, &mut shared, program.pool.strings.clone());
+    builder.is_exact = true;
+    let mut active = vec![false; layout.tangible as usize];
+    active[TIME as usize] = true;
+    for (variable, declared) in schedule.model.variables.iter() {
+        active[layout.slot(variable) as usize] |= declared.ty == VariableType::Real;
     }
-    found
+    program.pre_pairs.iter().for_each(|&(slot, pre)| active[pre as usize] = active[slot as usize]);
+    let steps = builder.frozen_expressions(first, expressions)?;
+    let tangent_steps = builder.tangents_along(&steps, &mut active);
+    let parts = builder.finish();
+    let sections = Sections { dynamics: Section::from(steps), ..Sections::default() };
+    let made = parts.program(schedule, layout, sections, (tangent_steps, active), &mut shared, Arc::default());
+    let differenced = made.differenced_functions();
+    let (parameters, starts, carried) = (Vec::new(), Vec::new(), Vec::new());
+    let form = LinearForm { program: Arc::new(made), parameters, starts, carried, differenced };
+    Ok(ExpressionTangents { form: Arc::new(form), first, count: expressions.len() })
+}
+
+/// The tangents of some expressions, in which every variable has a direction of its own.
+#[derive(Clone)]
+pub struct ExpressionTangents {
+    form: Arc<LinearForm>,
+    first: Address,
+    count: usize,
+}
+
+impl ExpressionTangents {
+    /// Of expressions of the program's model; relations in them are frozen.
+    pub fn new(program: &Program, expressions: &[ExprId]) -> Result<Self, Diagnostic> {
+        of_expressions(program, expressions)
+    }
+
+    /// Memory to differentiate in.
+    pub fn memory(&self) -> Memory {
+        self.form.memory()
+    }
+
+    /// The tangents of the expressions at the point in the memory `from` of the program, along a direction that is given by
+    /// addresses.
+    pub fn along(&self, from: &mut Memory, own: &mut Memory, seeds: &[(Address, f64)], out: &mut Vec<f64>) {
+        self.form.borrow(from, own);
+        // There is nothing to solve.
+        let mut nothing = |_: SystemId, _: &mut Memory, _: &mut [f64]| Ok::<(), std::convert::Infallible>(());
+        let Ok(()) = self.form.tangents_from(own, seeds, false, &mut nothing);
+        out.clear();
+        out.extend((0..self.count as Address).map(|k| self.form.tangent_at(own, self.first + k)));
+        self.form.give_back(from, own);
+    }
+
+    /// Functions without a derivative: tangents through them are differences.
+    pub fn differenced(&self) -> &[String] {
+        &self.form.differenced
+    }
+}
+
+/// The parameters that the initial problem determines. A mode that is entered later has no such problem.
+fn initial_parameters(schedule: &Schedule) -> Vec<VarId> {
+    let model = &schedule.model;
+    let is_free = |&variable: &VarId| {
+        let is_parameter = matches!(schedule.roles.get(variable), Some(Role::Parameter));
+        let is_real = model.variables[variable].ty == VariableType::Real;
+        is_parameter && is_real && schedule.free.get(variable) == Some(&true)
+    };
+    let is_computed = |variable: &VarId| schedule.parameters.iter().any(|known| known.variable == *variable);
+    model.variables.ids().filter(is_free).filter(|variable| !is_computed(variable)).collect()
 }
 
 fn chunks(steps: Vec<SectionStep>) -> Vec<ChunkId> {

@@ -218,8 +218,8 @@ pub struct LinearForm {
     pub(crate) parameters: Vec<(ChunkId, Option<Address>)>,
     /// The tangents of start values, in the form of the initial problem.
     pub(crate) starts: Vec<ChunkId>,
-    /// The addresses of parameters that the initial problem determines: their tangents are known from there.
-    pub carried: Vec<Address>,
+    /// The parameters that the initial problem determines: their tangents are known from there.
+    pub carried: Vec<VarId>,
     /// Functions without a derivative: tangents through them are differences.
     pub differenced: Vec<String>,
 }

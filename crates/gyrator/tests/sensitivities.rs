@@ -373,3 +373,78 @@ fn an_event_that_only_touches_is_refused() {
     let (last, exact) = (*found.get("q", "k").unwrap().last().unwrap(), 2.0 / (k * k * (1.0 - 1.0 / (k * k)).sqrt()));
     assert!((last - exact).abs() < 1e-5 * exact, "{last}, exact {exact}");
 }
+
+#[test]
+fn conditions_on_their_edge_are_refused() {
+    let when = |body: &str| {
+        format!(
+            "model Edge parameter Real a = 0.5, T = 1; discrete Real y(start = 0, fixed = true); Real z(start = 0, fixed = true);
+             equation der(z) = y + a; when time >= T then y = {body}; end when; end Edge;"
+        )
+    };
+    // Exactly zero, and a moves it.
+    for body in ["if a - 0.5*time > 0 then 3 else 4", "abs(a - 0.5)", "max(a, 0.5)", "floor(2*a)", "sign(a - 0.5)"] {
+        let said = refusal(&when(body), 2.0, "z", "a");
+        assert!(
+            said.contains("no-sensitivity") && said.contains("exactly on its edge") && said.contains("`a`"),
+            "{body}: {said}"
+        );
+    }
+    // The instant moves, and the condition with it.
+    let said = refusal(&when("if time > 1 then 3 else 4"), 2.0, "z", "T");
+    assert!(said.contains("no-sensitivity"), "{said}");
+    // Parameters alone.
+    for body in [
+        "if a > 0.5 then 1 else 2",
+        "floor(4*a)",
+        "abs(2*a - 1)",
+        "max(a, 0.5)",
+        "mod(a, 0.25)",
+        "if noEvent(a < 0.5) then 1 else 2",
+    ] {
+        let text = format!(
+            "model Fixed parameter Real a = 0.5; Real z(start = 0, fixed = true); equation der(z) = {body} + a; end Fixed;"
+        );
+        let said = refusal(&text, 1.0, "z", "a");
+        assert!(
+            said.contains("`a`") && (said.contains("edge") || said.contains("structure beside it")),
+            "{body}: {said}"
+        );
+    }
+    // At the start.
+    let start = "model Start parameter Real a = 0; Real x(start = a, fixed = true); Real z(start = 0, fixed = true);
+      equation der(x) = 0; der(z) = if x > 0 then 1 else 2; end Start;";
+    assert!(refusal(start, 1.0, "z", "a").contains("exactly on its edge"));
+    // In the initial problem.
+    let initial = "model Initial parameter Real a = 2; Real x, y(start = a, fixed = true);
+      initial equation x = if y > 2 then 1 else y; equation der(x) = 1; der(y) = 1; end Initial;";
+    assert!(refusal(initial, 1.0, "x", "a").contains("exactly on its edge"));
+    // Two conditions at one instant.
+    let two = "model Two parameter Real a = 1, b = 1; Real x(start = 0, fixed = true);
+      discrete Real y(start = 1, fixed = true); discrete Real u(start = 0, fixed = true);
+      equation der(x) = b; when time >= 1 then u = y; end when; when x >= a then y = 5; end when; end Two;";
+    assert!(refusal(two, 2.0, "u", "a").contains("no-sensitivity"));
+}
+
+#[test]
+fn edges_that_change_nothing_are_passed() {
+    // z' = x|x| has a derivative where x is zero.
+    for square in ["x*abs(x)", "if x > 0 then x^2 else -x^2"] {
+        let text = format!(
+            "model Square parameter Real a = 0; Real x(start = a, fixed = true); Real z(start = 0, fixed = true);
+             equation der(x) = 1; der(z) = {square}; end Square;"
+        );
+        // z = (1 + a)³/3 - …, so that dz/da = 1 at a = 0.
+        let found = sensitivities(&model(&text), 1.0, &["z"], &["a"]).unwrap_or_else(|error| panic!("{error}"));
+        let last = *found.get("z", "a").unwrap().last().unwrap();
+        assert!((last - 1.0).abs() < 1e-6, "{last}");
+    }
+    // The condition is zero, and no parameter moves it; another one moves with the instant as the event does.
+    let still = "model Still parameter Real a = 2, T = 1; discrete Real y(start = 0, fixed = true);
+      Real z(start = 0, fixed = true);
+      equation der(z) = y + a; when time >= T then y = a*(if 0*y + z - z > 0 then 1 else 3) + (if time > T then 1 else 2); end when;
+      end Still;";
+    let found = sensitivities(&model(still), 2.0, &["z"], &["a"]).unwrap_or_else(|error| panic!("{error}"));
+    let last = *found.get("z", "a").unwrap().last().unwrap();
+    assert!((last - 5.0).abs() < 1e-8, "{last}");
+}

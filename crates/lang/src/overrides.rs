@@ -19,6 +19,8 @@ pub const SET: &str = "--set ";
 pub struct Overrides {
     /// `motor.R` and the text of an expression.
     pub set: Vec<(String, String)>,
+    /// Which of them come from a file: `motor.R` and the name of the file.
+    pub files: Vec<(String, String)>,
     /// Top-level inputs that are given from outside, also where they have a value of their own.
     pub inputs: Vec<String>,
     /// Leave the units of equations unchecked.
@@ -59,17 +61,108 @@ impl Overrides {
                 continue;
             }
             let top = *unchanged.get_or_insert_with(|| instances.top_instance(class, Arc::default()));
-            check_path(instances, top, path)?;
-            match with_unit(text) {
-                None => add(instances, class, &mut modifier, path, text)?,
-                Some((value, unit)) => {
-                    let value = converted(instances, top, path, value, unit)?;
-                    add(instances, class, &mut modifier, path, &value)?;
-                }
-            }
+            self.add(instances, (class, top), &mut modifier, path, text)
+                .map_err(|wrong| self.with_file(path, wrong))?;
         }
         Ok(modifier)
     }
+
+    fn add(
+        &self,
+        instances: &mut Instances,
+        (class, top): (ClassId, ClassId),
+        modifier: &mut Modifier,
+        path: &str,
+        text: &str,
+    ) -> Outcome<()> {
+        check_path(instances, top, path)?;
+        let text = without_quotes(instances, top, path, text)?;
+        match with_unit(&text) {
+            None => add(instances, class, modifier, (path, &self.label(path)), &text),
+            Some((value, unit)) => {
+                let value = converted(instances, top, path, value, unit)?;
+                add(instances, class, modifier, (path, &self.label(path)), &value)
+            }
+        }
+    }
+
+    /// What stands for a file in messages about a value.
+    fn label(&self, path: &str) -> String {
+        match self.files.iter().find(|(known, _)| known == path) {
+            Some((_, file)) => format!("{file}: {path}"),
+            None => format!("{SET}{path}"),
+        }
+    }
+
+    /// Says which file a wrong value is from, where the message does not show it.
+    pub(crate) fn with_file(&self, path: &str, diagnostic: Box<Diagnostic>) -> Box<Diagnostic> {
+        match self.files.iter().find(|(known, _)| known == path) {
+            Some((_, file)) => Box::new(diagnostic.note(format!("`{path}` is set in `{file}`"))),
+            None => diagnostic,
+        }
+    }
+}
+
+/// The text of a value, in which what is no String stands without quotes: `"25 degC"` is a number with a unit, `"E.one"` an
+/// enumeration literal, and so are the elements of an array. Files of parameters have nothing but texts for such values.
+pub(crate) fn without_quotes(instances: &mut Instances, class: ClassId, path: &str, text: &str) -> Outcome<String> {
+    if !text.contains('"') || is_text(instances, class, path)? {
+        return Ok(text.to_owned());
+    }
+    let file = instances.libraries.sources.add(format!("{SET}{path}"), text);
+    let Ok(expr) = syntax::parse_expression(file, text) else { return Ok(text.to_owned()) };
+    Ok(spelled(instances, class, path, text, &expr)?.unwrap_or_else(|| text.to_owned()))
+}
+
+/// The text of an expression whose texts are values; `None` where it has none.
+fn spelled(
+    instances: &mut Instances,
+    class: ClassId,
+    path: &str,
+    text: &str,
+    expr: &ast::Expr,
+) -> Outcome<Option<String>> {
+    match &expr.kind {
+        ast::ExprKind::String(inner) if inner.trim().is_empty() => {
+            let message = format!("an empty text is no value of `{path}`");
+            Err(Box::new(Diagnostic::error("wrong-value", message)))
+        }
+        ast::ExprKind::String(inner) => match with_unit(inner) {
+            Some((value, unit)) => Ok(Some(converted(instances, class, path, value, unit)?)),
+            None => Ok(Some(inner.to_string())),
+        },
+        ast::ExprKind::Array(elements) => {
+            let (mut parts, mut any) = (Vec::new(), false);
+            for element in elements {
+                let found = spelled(instances, class, path, text, element)?;
+                any |= found.is_some();
+                let own = text.get(element.span.start as usize..element.span.end as usize);
+                parts.push(found.unwrap_or_else(|| own.unwrap_or_default().to_owned()));
+            }
+            Ok(any.then(|| format!("{{{}}}", parts.join(", "))))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Whether a value is a text: that of a String, or an attribute that is one.
+fn is_text(instances: &mut Instances, mut class: ClassId, path: &str) -> Outcome<bool> {
+    let mut parts = name_parts(path).into_iter();
+    while let Some(part) = parts.next() {
+        let name = part.split('[').next().unwrap_or(part).trim();
+        let Some(Member::Component(component)) = instances.member(class, Name::new(name)) else { return Ok(true) };
+        match instances.component_type(component)? {
+            ComponentType::Class(next) => class = next,
+            ComponentType::Object(_) => return Ok(true),
+            ComponentType::Builtin { builtin, .. } => {
+                let is_name =
+                    parts.next().is_some_and(|part| ["unit", "displayUnit", "quantity"].contains(&part.trim()));
+                return Ok(is_name || matches!(builtin, Builtin::String));
+            }
+        }
+    }
+    // A record as a whole.
+    Ok(true)
 }
 
 /// A number and a unit behind it.
@@ -170,6 +263,35 @@ fn check_path(instances: &mut Instances, class: ClassId, path: &str) -> Outcome<
 /// The classes of the model can be named in a value, such as its enumerations: `E.two`, also behind the name of the model.
 /// A literal of the enumeration that is set needs no more than its own name.
 fn scoped(instances: &mut Instances, class: ClassId, path: &str, mut expr: ast::Expr) -> (ClassId, ast::Expr) {
+    if !matches!(expr.kind, ast::ExprKind::Array(_)) {
+        return scoped_element(instances, class, path, expr);
+    }
+    // The elements of an array are looked up in one place.
+    let written = expr.clone();
+    let (mut scope, mut elements) = (None, Vec::new());
+    collect_elements(&mut expr, &mut elements);
+    for element in elements.into_iter().filter(|element| matches!(element.kind, ast::ExprKind::Ref(_))) {
+        let (own, found) = scoped_element(instances, class, path, element.clone());
+        if own == instances.root() {
+            continue;
+        }
+        if *scope.get_or_insert(own) != own {
+            return (instances.root(), written);
+        }
+        *element = found;
+    }
+    (scope.unwrap_or_else(|| instances.root()), expr)
+}
+
+fn collect_elements<'a>(expr: &'a mut ast::Expr, found: &mut Vec<&'a mut ast::Expr>) {
+    if !matches!(expr.kind, ast::ExprKind::Array(_)) {
+        found.push(expr);
+    } else if let ast::ExprKind::Array(elements) = &mut expr.kind {
+        elements.iter_mut().for_each(|element| collect_elements(element, found));
+    }
+}
+
+fn scoped_element(instances: &mut Instances, class: ClassId, path: &str, mut expr: ast::Expr) -> (ClassId, ast::Expr) {
     let root = instances.root();
     let ast::ExprKind::Ref(reference) = &mut expr.kind else { return (root, expr) };
     let own = instances.class_name(class);
@@ -217,8 +339,15 @@ fn enumeration(
     Some((node.type_scope, node.declaration.type_name.parts.iter().map(part).collect()))
 }
 
-fn add(instances: &mut Instances, class: ClassId, modifier: &mut Modifier, path: &str, text: &str) -> Outcome<()> {
-    let file = instances.libraries.sources.add(format!("{SET}{path}"), text);
+/// Adds a value at a path; `label` stands for its file.
+fn add(
+    instances: &mut Instances,
+    class: ClassId,
+    modifier: &mut Modifier,
+    (path, label): (&str, &str),
+    text: &str,
+) -> Outcome<()> {
+    let file = instances.libraries.sources.add(label.to_owned(), text);
     let expr = syntax::parse_expression(file, text).map_err(|diagnostics| {
         let fallback = Diagnostic::error("wrong-value", format!("`{text}` is not an expression"));
         Box::new(diagnostics.into_iter().next().unwrap_or(fallback))

@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use base::Diagnostic;
 use dae::{ExprId, Model, VarId, Variability, VariableType};
+use syntax::ast;
 
 use crate::elaborate::Elaborator;
-use crate::instance::{ClassId, Outcome};
+use crate::instance::{ClassId, Instances, Outcome};
 use crate::library::name_parts;
-use crate::overrides::{Overrides, converted, is_element, with_unit};
+use crate::overrides::{Overrides, SET, converted, is_element, with_unit, without_quotes};
 
 pub(crate) fn set_elements(elaborator: &mut Elaborator, top: ClassId, overrides: &Overrides) {
     for (position, (path, text)) in overrides.set.iter().enumerate() {
@@ -20,16 +21,18 @@ pub(crate) fn set_elements(elaborator: &mut Elaborator, top: ClassId, overrides:
             continue;
         }
         if let Err(diagnostic) = set_element(elaborator, top, path, text) {
-            elaborator.instances.report(diagnostic);
+            elaborator.instances.report(overrides.with_file(path, diagnostic));
         }
     }
 }
 
 fn set_element(elaborator: &mut Elaborator, top: ClassId, path: &str, text: &str) -> Outcome<()> {
-    let text = match with_unit(text) {
+    let text = without_quotes(&mut elaborator.instances, top, path, text)?;
+    let text = match with_unit(&text) {
         Some((value, unit)) => converted(&mut elaborator.instances, top, path, value, unit)?,
         None => text.trim().to_owned(),
     };
+    let text = Value { quoted: quoted(&mut elaborator.instances, path, &text), text };
     let name: String = path.chars().filter(|character| !character.is_whitespace()).collect();
     let model = &mut elaborator.flat.model;
     let find = |model: &Model, name: &str| model.variables.ids().find(|&id| model.variable_name(id) == name);
@@ -49,7 +52,22 @@ fn set_element(elaborator: &mut Elaborator, top: ClassId, path: &str, text: &str
     Ok(())
 }
 
-fn set_value(model: &mut Model, variable: VarId, path: &str, text: &str) -> Outcome<()> {
+/// The text of a value, and of that what stands between quotes where all of it does.
+struct Value {
+    text: String,
+    quoted: Option<Arc<str>>,
+}
+
+fn quoted(instances: &mut Instances, path: &str, text: &str) -> Option<Arc<str>> {
+    text.starts_with('"').then_some(())?;
+    let file = instances.libraries.sources.add(format!("{SET}{path}"), text);
+    match &syntax::parse_expression(file, text).ok()?.kind {
+        ast::ExprKind::String(inner) => Some(inner.clone()),
+        _ => None,
+    }
+}
+
+fn set_value(model: &mut Model, variable: VarId, path: &str, text: &Value) -> Outcome<()> {
     let declared = &model.variables[variable];
     let refused = match declared.variability {
         Variability::Constant => Some(format!("`{path}` is a constant, which cannot be set")),
@@ -75,7 +93,8 @@ fn set_value(model: &mut Model, variable: VarId, path: &str, text: &str) -> Outc
 }
 
 /// A text as a literal of the type of a variable.
-fn literal(model: &mut Model, variable: VarId, path: &str, text: &str) -> Outcome<ExprId> {
+fn literal(model: &mut Model, variable: VarId, path: &str, value: &Value) -> Outcome<ExprId> {
+    let text = value.text.as_str();
     let ty = model.variables[variable].ty;
     let exprs = &mut model.exprs;
     let (value, what) = match ty {
@@ -95,11 +114,7 @@ fn literal(model: &mut Model, variable: VarId, path: &str, text: &str) -> Outcom
             (position.map(|position| exprs.int(position as i64 + 1)), names.join(" or "))
         }
         VariableType::String => {
-            let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
-            (
-                inner.filter(|inner| !inner.contains(['\\', '"'])).map(|inner| exprs.string(inner)),
-                "a text in quotes".to_owned(),
-            )
+            (value.quoted.as_deref().map(|inner| exprs.string(inner)), "a text in quotes".to_owned())
         }
         VariableType::Clock | VariableType::Object => (None, "something else".to_owned()),
     };

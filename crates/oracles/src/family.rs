@@ -241,6 +241,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 20,
     },
     Family {
+        name: "trajectories",
+        about: "derivatives of trajectories through events and changes of structure, against differences of runs",
+        case: crate::trajectories::case,
+        tested: 40,
+    },
+    Family {
         name: "transport",
         about: "transport at velocities that jump and that turn, against its characteristics",
         case: crate::transport::case,

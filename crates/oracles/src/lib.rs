@@ -53,6 +53,7 @@ mod starts;
 mod storage;
 mod strings;
 mod switching;
+mod trajectories;
 mod transport;
 mod troughs;
 mod tuned;

@@ -21,7 +21,8 @@ const TOLERANCE: f64 = 1e-3;
 const NO_END: &str = "no end";
 
 pub fn case(rng: &mut Rng) -> Case {
-    let others: Vec<_> = FAMILIES.iter().filter(|family| !["tuned", "jacobians"].contains(&family.name)).collect();
+    let others: Vec<_> =
+        FAMILIES.iter().filter(|family| !["tuned", "jacobians", "trajectories"].contains(&family.name)).collect();
     let Case { text, settings, inputs, .. } = (others[rng.usize(..others.len())].case)(rng);
     let text = with_parameters(&text, rng);
     let seed = rng.u64(..);

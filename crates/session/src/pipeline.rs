@@ -30,6 +30,8 @@ pub struct Request {
     pub libraries: Vec<PathBuf>,
     /// Parameters and the texts of their new values.
     pub set: Vec<(String, String)>,
+    /// Which of them come from a file, and its name.
+    pub files: Vec<(String, String)>,
     /// Top-level inputs that are given from outside, also where they have a value of their own.
     pub inputs: Vec<String>,
     /// What the transformations are to do.
@@ -177,6 +179,7 @@ impl Session {
         ));
         Ok(lang::Overrides {
             set: self.settings_of_graph(request),
+            files: request.files.clone(),
             inputs: request.inputs.clone(),
             no_unit_check: request.no_unit_check,
             name_differentiated: request.transform.switching == transform::Switching::Difference,

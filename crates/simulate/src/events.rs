@@ -122,7 +122,7 @@ fn iterate_with_bands(
         aftermath.iterations += 1;
         evaluate(machine)?;
         machine.run(|sections| &sections.actions, Phase::Live)?;
-        sensitivities::follow_iteration(machine)?;
+        sensitivities::follow_iteration(machine);
         let actions = &program.model().actions;
         if has_effects(machine) && watch.is_in_doubt(machine) {
             let message = "a function is to be called with values that jump without an explanation";

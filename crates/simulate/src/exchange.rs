@@ -58,6 +58,16 @@ pub fn lost(machine: &Machine, fitness: &[f64], least: f64) -> Option<Trouble> {
     Some(Trouble::Model(Box::new(diagnostic)))
 }
 
+/// The variable that is integrated as a state now; itself unless states are exchanged.
+pub fn state_now(machine: &Machine, state: dae::VarId) -> dae::VarId {
+    for set in &machine.program.schedule.state_sets {
+        let Some(row) = set.states.iter().position(|&it| it == state) else { continue };
+        let chosen = set.selection.get(row).and_then(|row| row.iter().position(|&it| machine.value(it) != 0.0));
+        return chosen.and_then(|place| set.candidates.get(place)).copied().unwrap_or(state);
+    }
+    state
+}
+
 pub fn jacobian(machine: &Machine, set: &StateSet) -> Vec<f64> {
     set.jacobian.iter().flatten().map(|entry| entry.map_or(0.0, |variable| machine.value(variable))).collect()
 }

@@ -42,7 +42,7 @@ fn first_point(
     machine.resting.begin(time, span, 1e-4 * span);
     solve(machine)?;
     conditions::check(machine)?;
-    sensitivities::follow_initial(machine)?;
+    sensitivities::follow_initial(machine);
     // The initial problem may have determined the parameters of samples.
     machine.run(|sections| &sections.samples, Phase::Live)?;
     check_samples(program, &machine.memory)?;

@@ -11,6 +11,9 @@
 //! where x⁺ is what the event makes of the left limits (Rozenvasser, *General sensitivity equations of discontinuous systems*,
 //! 1967; Galán, Feehery and Barton, *Parametric sensitivity functions for hybrid discrete/continuous systems*, 1999). What when
 //! clauses assign is carried on by the tangents of left limits (`pre`). At the start tangents come from the initial problem.
+//!
+//! Where the structure changes, the tangents of all variables go from one mode to the next in terms that hold in both, and the
+//! states behind a transition are what its restart makes of them (`modes::tangents`).
 
 use std::sync::Arc;
 
@@ -19,8 +22,11 @@ use compile::{Address, Program, RelationId, TIME};
 use dae::{ActionKind, VarId};
 use solve::linear_ode::Coefficients;
 
+use crate::edges::{Edge, Edges};
+use crate::exchange;
 use crate::linear::{self, Linearizer};
 use crate::machine::{Machine, Trouble};
+use crate::modes::{self, Carried, CarriedTangents, Jump, ModeRuntime, RestartTangents, Switch};
 
 /// What is to be differentiated.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -44,8 +50,11 @@ pub struct SensitivityRows {
 #[derive(Clone)]
 pub(crate) struct Sensitivities {
     request: Arc<SensitivityRequest>,
+    /// Of the program in use.
     model: Linearizer,
-    start: Linearizer,
+    edges: Option<Edges>,
+    /// Of the modes that were in use before.
+    others: Vec<(Linearizer, Option<Edges>)>,
     /// The tangents of the states.
     pub states: Vec<Vec<f64>>,
     /// The tangents of left limits, in the order of `Program::pre_pairs`.
@@ -61,16 +70,36 @@ pub(crate) struct Sensitivities {
     /// The slopes of residues by relation some time before the event at hand, where they are known.
     earlier: Vec<f64>,
     left: Left,
+    /// The tangents of all variables at the left of what comes next within an event, by column.
+    values: Vec<CarriedTangents>,
+    /// Those before the last iteration, with its left limits.
+    last: LastIteration,
+    /// What positions have to move by in the restarts of the event at hand: the variable, and its tangent by column.
+    moved: Vec<(VarId, Vec<f64>)>,
+    /// The conditions on their edges in the event at hand.
+    on_edge: Vec<(Arc<Program>, Edge)>,
+    /// Why there are no derivatives from the event at hand on. What becomes of the event must not depend on it.
+    failure: Option<Box<Diagnostic>>,
     /// How far the tangents have come.
     pub time: f64,
     /// The variational equation at that time, where it is known.
     pub known: Option<Coefficients>,
-    rows: Vec<f64>,
+}
+
+/// What an iteration of an event began with.
+#[derive(Clone, Default)]
+struct LastIteration {
+    before: Vec<Vec<f64>>,
+    values: Vec<CarriedTangents>,
 }
 
 /// What is known of an event before it is passed.
 #[derive(Clone, Default)]
 struct Left {
+    /// The program before the event.
+    program: Option<Arc<Program>>,
+    /// The relations whose crossing makes the event.
+    crossed: Vec<RelationId>,
     /// The tangents of residues by column and relation.
     residues: Vec<Vec<f64>>,
     /// The states of relations.
@@ -81,17 +110,23 @@ struct Left {
     ticks: Vec<Vec<f64>>,
 }
 
+/// How often the tangents of a jump are computed anew because what they are computed from changes with them.
+const MOST_ROUNDS: usize = 8;
+/// Tangents that differ by less, relative to the largest of them, are the same.
+const SAME: f64 = 1e-12;
+
 /// Why there are no sensitivities.
 pub(crate) fn refusal(message: impl Into<String>) -> Diagnostic {
     Diagnostic::error("no-sensitivity", message)
 }
 
-fn refused(message: impl Into<String>) -> Trouble {
-    Trouble::Model(Box::new(refusal(message)))
+/// The same of an instant that the message names.
+pub(crate) fn refused(message: impl Into<String>) -> Trouble {
+    Trouble::Model(Box::new(refusal(message).names_time()))
 }
 
 impl Sensitivities {
-    pub fn new(machine: &Machine, request: &Arc<SensitivityRequest>) -> Result<Self, Box<Diagnostic>> {
+    pub fn new(machine: &Machine, request: &Arc<SensitivityRequest>, start: f64) -> Result<Self, Box<Diagnostic>> {
         let program = &machine.program;
         for &variable in &request.of {
             linear::check_real(program, variable)?;
@@ -110,17 +145,58 @@ impl Sensitivities {
             before: vec![vec![0.0; program.pre_pairs.len()]; columns],
             carried: vec![vec![0.0; model.form().carried.len()]; columns],
             request: request.clone(),
-            start: Linearizer::of_start(program)?,
             model,
+            edges: None,
+            others: Vec::new(),
             moves: false,
             largest: vec![0.0; program.states.len()],
-            since: machine.memory.time(),
+            since: start,
             earlier: Vec::new(),
             left: Left::default(),
-            time: machine.memory.time(),
+            values: Vec::new(),
+            last: LastIteration::default(),
+            moved: Vec::new(),
+            on_edge: Vec::new(),
+            failure: None,
+            time: start,
             known: None,
-            rows: Vec::new(),
         })
+    }
+
+    /// Why there are no derivatives from here on, where that is so.
+    pub fn failure(&self) -> Option<&Diagnostic> {
+        self.failure.as_deref()
+    }
+
+    /// There are no derivatives from here on, unless that is known already.
+    pub fn fail(&mut self, machine: &Machine, trouble: Trouble) {
+        if self.failure.is_none() {
+            self.failure = Some(Box::new(trouble.diagnostic(machine.program.model())));
+        }
+    }
+
+    /// Goes over to the program of a machine. The tangents of its states and left limits are to be set then.
+    fn take_program(&mut self, machine: &Machine) -> Result<(), Trouble> {
+        let program = &machine.program;
+        if self.is_of(program) {
+            return Ok(());
+        }
+        let (new, edges) = match self.others.iter().position(|(other, _)| other.is_of(program)) {
+            Some(place) => self.others.swap_remove(place),
+            None => (Linearizer::within_events(program).map_err(Trouble::Model)?, None),
+        };
+        let old = std::mem::replace(&mut self.model, new);
+        let old_edges = std::mem::replace(&mut self.edges, edges);
+        let (new, known) = (self.model.form(), old.form());
+        for carried in &mut self.carried {
+            let tangent = |parameter| known.carried.iter().position(|it| it == parameter).map_or(0.0, |k| carried[k]);
+            *carried = new.carried.iter().map(tangent).collect();
+        }
+        self.others.push((old, old_edges));
+        self.states.iter_mut().for_each(|states| *states = vec![0.0; program.states.len()]);
+        self.before.iter_mut().for_each(|before| *before = vec![0.0; program.pre_pairs.len()]);
+        self.largest = vec![0.0; program.states.len()];
+        Ok(())
     }
 
     /// Whether it is made for a program.
@@ -149,7 +225,8 @@ impl Sensitivities {
         let mut seeds: Vec<(Address, f64)> = self.parameter_seed(program, column).into_iter().collect();
         let limits = program.pre_pairs.iter().map(|&(_, before)| before);
         seeds.extend(limits.zip(self.before[column].iter().copied()));
-        seeds.extend(self.model.form().carried.iter().copied().zip(self.carried[column].iter().copied()));
+        let carried = self.model.form().carried.iter().map(|&parameter| program.layout.slot(parameter));
+        seeds.extend(carried.zip(self.carried[column].iter().copied()));
         if column == self.parameters() {
             let time = machine.memory.time();
             seeds.push((TIME, 1.0));
@@ -229,7 +306,7 @@ impl Sensitivities {
     }
 
     /// Appends the derivatives at the point in memory to the rows.
-    pub fn write(&mut self, machine: &mut Machine) -> Result<(), Trouble> {
+    pub fn write(&mut self, machine: &mut Machine, rows: &mut Vec<f64>) -> Result<(), Trouble> {
         let request = self.request.clone();
         let (of, parameters) = (&request.of, request.parameters.len());
         let mut row = vec![0.0; of.len() * parameters];
@@ -245,19 +322,25 @@ impl Sensitivities {
             }
             Ok(())
         })?;
-        self.rows.append(&mut row);
+        rows.append(&mut row);
         Ok(())
     }
 
-    pub fn take_rows(self) -> SensitivityRows {
-        SensitivityRows { values: self.rows, differenced: self.model.form().differenced.clone() }
+    /// The functions without a derivative that were met.
+    pub fn differenced(&self) -> Vec<String> {
+        let mut differenced = self.model.form().differenced.clone();
+        differenced.extend(self.others.iter().flat_map(|(other, _)| other.form().differenced.iter().cloned()));
+        differenced.sort();
+        differenced.dedup();
+        differenced
     }
 
     /// The tangents at the first point, once the initial problem is solved.
     fn begin(&mut self, machine: &mut Machine) -> Result<(), Trouble> {
         let program = &machine.program.clone();
         let seeds: Vec<_> = (0..self.parameters()).map(|column| self.parameter_seed(program, column)).collect();
-        let Self { start, model, states, before, carried, .. } = self;
+        let mut start = Linearizer::of_start(program).map_err(Trouble::Model)?;
+        let Self { model, states, before, carried, .. } = self;
         start.at_point(machine, |linearizer| {
             for (column, seed) in seeds.iter().enumerate() {
                 linearizer.follow_from(seed.as_slice(), true)?;
@@ -267,17 +350,22 @@ impl Sensitivities {
                 let limits = before[column].iter_mut().zip(&program.pre_pairs);
                 limits.for_each(|(tangent, &(slot, _))| *tangent = linearizer.tangent_at(slot));
                 let determined = carried[column].iter_mut().zip(&model.form().carried);
-                determined.for_each(|(tangent, &slot)| *tangent = linearizer.tangent_at(slot));
+                determined.for_each(|(tangent, &parameter)| {
+                    *tangent = linearizer.tangent_at(program.layout.slot(parameter));
+                });
             }
             Ok(())
         })
     }
 
-    /// Goes with one iteration of an event: what was assigned is the next left limit, and what was set is a state.
-    fn iterate(&mut self, machine: &mut Machine) -> Result<(), Trouble> {
+    /// Goes with one iteration of an event: what was assigned is the next left limit, and what was set is a state. Notes the
+    /// tangents of all variables where `places` tells where these are.
+    fn iterate(&mut self, machine: &mut Machine, places: Option<&Carried>) -> Result<(), Trouble> {
         let program = &machine.program.clone();
+        self.look_at_edges(machine)?;
         let resets = resets(machine)?;
         let (mut before, mut states) = (self.before.clone(), self.states.clone());
+        let mut values = Vec::new();
         self.follow(machine, |column, linearizer| {
             for &(place, address, sign) in &resets {
                 states[column][place] = sign * linearizer.tangent_at(address);
@@ -286,10 +374,177 @@ impl Sensitivities {
                 let reset = resets.iter().rev().find(|(place, ..)| program.states[*place].value == slot);
                 *tangent = reset.map_or_else(|| linearizer.tangent_at(slot), |(place, ..)| states[column][*place]);
             }
+            values.extend(places.map(|places| places.tangents(|address| linearizer.tangent_at(address))));
             Ok(())
         })?;
-        (self.before, self.states) = (before, states);
+        let before = std::mem::replace(&mut self.before, before);
+        self.states = states;
+        if places.is_some() {
+            self.last = LastIteration { before, values: std::mem::replace(&mut self.values, values) };
+        }
         Ok(())
+    }
+
+    /// Takes note of conditions that stand on their edges in this iteration.
+    fn look_at_edges(&mut self, machine: &mut Machine) -> Result<(), Trouble> {
+        let program = &machine.program.clone();
+        let mut edges = match self.edges.take() {
+            Some(edges) => edges,
+            None => Edges::new(machine)?,
+        };
+        let is_known = self.moves && self.left.program.as_ref().is_some_and(|left| Arc::ptr_eq(left, program));
+        let slopes = if is_known { self.left.residues[self.parameters()].clone() } else { Vec::new() };
+        let found = edges.find(machine, &slopes, |machine| self.everything(machine));
+        self.edges = Some(edges);
+        let found = found?;
+        if !self.moves {
+            let mut left = found.iter().flat_map(|edge| (0..self.parameters()).map(move |column| (edge, column)));
+            if let Some((edge, column)) = left.find(|(edge, column)| edge.is_left(*column, 0.0)) {
+                return Err(edge.refusal(program, self.request.parameters[column], machine.memory.time()));
+            }
+            return Ok(());
+        }
+        self.on_edge.extend(found.into_iter().map(|edge| (program.clone(), edge)));
+        Ok(())
+    }
+
+    /// Where parameters move a condition away from its edge, what happens in the event has no derivative.
+    fn check_edges(&self, machine: &Machine, shifts: &[f64]) -> Result<(), Trouble> {
+        for (program, edge) in &self.on_edge {
+            if let Some((column, _)) = shifts.iter().enumerate().find(|&(column, &shift)| edge.is_left(column, shift)) {
+                return Err(edge.refusal(program, self.request.parameters[column], machine.memory.time()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The tangents of everything at the point in memory, by column and address.
+    fn everything(&mut self, machine: &mut Machine) -> Result<Vec<Vec<f64>>, Trouble> {
+        let mut all = vec![Vec::new(); self.columns()];
+        let count = machine.program.layout.fixed;
+        self.follow(machine, |column, linearizer| {
+            all[column] = (0..count).map(|address| linearizer.tangent_at(address)).collect();
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// States were set after the last iteration, and everything that follows from them is evaluated.
+    pub fn note_reset(&mut self, runtime: &mut ModeRuntime) {
+        let ModeRuntime { machine, carried: Some(places), .. } = runtime else { return };
+        if self.failure.is_some() {
+            return;
+        }
+        let next = std::mem::replace(&mut self.before, self.last.before.clone());
+        let mut values = Vec::new();
+        let outcome = self.follow(machine, |_, linearizer| {
+            values.push(places.tangents(|address| linearizer.tangent_at(address)));
+            Ok(())
+        });
+        (self.before, self.values) = (next, values);
+        outcome.unwrap_or_else(|trouble| self.fail(machine, trouble));
+    }
+
+    /// The last iteration is taken back: the next one begins where it began, with the discrete variables that it found.
+    pub fn take_back(&mut self, places: Option<&Carried>) {
+        let Some(places) = places else { return };
+        for (values, before) in self.values.iter_mut().zip(&mut self.last.values) {
+            places.take_discrete(before, values);
+            std::mem::swap(values, before);
+        }
+    }
+
+    /// Goes with the transition into the mode of a runtime, which stands at the right of it with the actions of the iteration
+    /// evaluated. `jump` is what its restart did; `None` where the states are those at the left.
+    pub fn pass_transition(&mut self, runtime: &mut ModeRuntime, jump: Option<&Jump>) {
+        if self.failure.is_some() {
+            return;
+        }
+        let outcome = self.restart(runtime, jump);
+        let ModeRuntime { machine, carried, .. } = runtime;
+        let outcome = outcome.and_then(|()| self.iterate(machine, carried.as_deref()));
+        outcome.unwrap_or_else(|trouble| self.fail(machine, trouble));
+    }
+
+    /// Goes with an iteration of an event in the mode of a runtime that only confirms the one before it.
+    pub fn follow_rest(&mut self, runtime: &mut ModeRuntime) {
+        if self.failure.is_some() {
+            return;
+        }
+        let ModeRuntime { machine, carried, .. } = runtime;
+        self.iterate(machine, carried.as_deref()).unwrap_or_else(|trouble| self.fail(machine, trouble));
+    }
+
+    /// The tangents of states and left limits, from those of all variables at the left.
+    fn restart(&mut self, runtime: &mut ModeRuntime, jump: Option<&Jump>) -> Result<(), Trouble> {
+        let ModeRuntime { machine, carried, switch, .. } = runtime;
+        let program = &machine.program.clone();
+        let (Some(places), Some(switch)) = (carried, switch) else { return Ok(()) };
+        self.take_program(machine)?;
+        if self.values.len() < self.columns() {
+            let time = base::Decimal(machine.memory.time());
+            return Err(refused(format!(
+                "the structure of the model changes at time {time} in a way that has no derivative"
+            )));
+        }
+        let mut left = vec![vec![0.0; program.layout.fixed as usize]; self.columns()];
+        for (column, left) in left.iter_mut().enumerate() {
+            places.put_tangents(&self.values[column], |address, tangent| left[address as usize] = tangent);
+            let limits = self.before[column].iter_mut().zip(&program.pre_pairs);
+            limits.for_each(|(tangent, &(slot, _))| *tangent = left[slot as usize]);
+        }
+        self.take_states(machine, &left);
+        let Some(jump) = jump else { return Ok(()) };
+        let Switch { restart, tangents, .. } = switch;
+        if restart.has_no_constraints() {
+            return Ok(());
+        }
+        let made = match tangents {
+            Some(made) => made,
+            none => none.insert(Box::new(RestartTangents::new(restart, program).map_err(Trouble::Model)?)),
+        };
+        let mut pass = made.begin(restart, program, &mut machine.memory, jump)?;
+        let mut right = left.clone();
+        // What the restart reads besides what it moves (coefficients, discrete variables) follows from what it moves.
+        for _ in 0..MOST_ROUNDS {
+            let all = self.everything(machine)?;
+            let mut change = 0.0f64;
+            let mut moved: Vec<(VarId, Vec<f64>)> = Vec::new();
+            for ((column, all), right) in all.into_iter().enumerate().zip(&mut right) {
+                let found = pass.pass(restart, program, &mut machine.memory, &left[column], all)?;
+                change = change.max(modes::distance(restart, program, right, &found.values));
+                *right = found.values;
+                for (place, (variable, size)) in found.moved.into_iter().enumerate() {
+                    if column == 0 {
+                        moved.push((variable, Vec::new()));
+                    }
+                    moved[place].1.push(size);
+                }
+            }
+            self.take_states(machine, &right);
+            if change <= SAME {
+                self.moved.extend(moved);
+                return Ok(());
+            }
+        }
+        Err(refused(format!(
+            "how values jump at time {} depends on the jump itself: its derivatives are not computed",
+            base::Decimal(machine.memory.time())
+        )))
+    }
+
+    /// Takes the tangents of the states, by address.
+    fn take_states(&mut self, machine: &Machine, tangents: &[Vec<f64>]) {
+        let program = &machine.program;
+        for (k, state) in program.schedule.states.iter().enumerate() {
+            // Of states that are exchanged, the candidate in use.
+            let now = program.layout.place(exchange::state_now(machine, state.variable));
+            let own = program.layout.place(state.variable);
+            let sign = if now.negated == own.negated { 1.0 } else { -1.0 };
+            for (states, tangents) in self.states.iter_mut().zip(tangents) {
+                states[k] = sign * tangents[now.slot as usize];
+            }
+        }
     }
 
     /// Where the slopes of residues are looked at before an event at `time`: half a step earlier, behind the event before.
@@ -337,8 +592,14 @@ impl Sensitivities {
         })
     }
 
-    /// The event at hand begins: left limits are in memory.
-    pub fn enter(&mut self, machine: &mut Machine) -> Result<(), Trouble> {
+    /// The event at hand begins: left limits are in memory. `crossed` are the relations whose crossing makes the event; `places`
+    /// tells where the variables are that go over into other modes.
+    pub fn enter(
+        &mut self,
+        machine: &mut Machine,
+        crossed: Vec<RelationId>,
+        places: Option<&Carried>,
+    ) -> Result<(), Trouble> {
         let program = &machine.program.clone();
         let last = self.parameters();
         self.states[last] = slopes(machine);
@@ -350,7 +611,10 @@ impl Sensitivities {
             signs: signs(machine),
             on_time: program.time_residues(&mut machine.memory),
             ticks: Vec::new(),
+            program: Some(program.clone()),
+            crossed,
         };
+        let mut values = Vec::new();
         let mut before = self.before.clone();
         self.follow(machine, |column, linearizer| {
             for (relation, residue) in program.layout.relations.ids().zip(&mut left.residues[column]) {
@@ -358,9 +622,12 @@ impl Sensitivities {
             }
             let limits = before[column].iter_mut().zip(&program.pre_pairs);
             limits.for_each(|(tangent, &(slot, _))| *tangent = linearizer.tangent_at(slot));
+            values.extend(places.map(|places| places.tangents(|address| linearizer.tangent_at(address))));
             Ok(())
         })?;
-        (self.before, self.left) = (before, left);
+        (self.before, self.left, self.values) = (before, left, values);
+        self.moved.clear();
+        self.on_edge.clear();
         Ok(())
     }
 
@@ -390,9 +657,14 @@ impl Sensitivities {
         Ok(())
     }
 
-    /// The event is over: the tangents at a fixed time follow from those at its instant. `crossed` are the relations whose
-    /// crossing made the event, and `tolerance` is that of the integration.
-    pub fn leave(&mut self, machine: &mut Machine, crossed: &[RelationId], tolerance: f64) -> Result<(), Trouble> {
+    /// The run begins in modes: the tangents of all variables at its first point.
+    pub fn note_start(&mut self, runtime: &mut ModeRuntime) {
+        self.last.before = self.before.clone();
+        self.note_reset(runtime);
+    }
+
+    /// The event is over: the tangents at a fixed time follow from those at its instant. `tolerance` is that of the integration.
+    pub fn leave(&mut self, machine: &mut Machine, tolerance: f64) -> Result<(), Trouble> {
         let program = &machine.program.clone();
         let last = self.parameters();
         let slope = |k: usize| machine.memory.values[program.states[k].derivative as usize];
@@ -405,17 +677,48 @@ impl Sensitivities {
             })
             .collect();
         let assigned = self.assigned(machine);
-        let matters = jumps.iter().chain(&assigned).any(|&change| change != 0.0);
-        if matters {
-            let shifts = self.shifts(machine, crossed, tolerance)?;
-            for (column, &shift) in shifts.iter().enumerate() {
-                self.states[column].iter_mut().zip(&jumps).for_each(|(s, jump)| *s += jump * shift);
-                self.before[column].iter_mut().zip(&assigned).for_each(|(s, change)| *s += change * shift);
-            }
+        let positions = self.moved.iter().map(|(_, tangents)| tangents[last]);
+        let matters =
+            jumps.iter().copied().chain(assigned.iter().copied()).chain(positions).any(|change| change != 0.0);
+        let shifts = match matters || !self.on_edge.is_empty() {
+            true => self.shifts(machine, tolerance)?,
+            false => vec![0.0; last],
+        };
+        self.check_edges(machine, &shifts)?;
+        self.check_moved(machine, &shifts)?;
+        for (column, &shift) in shifts.iter().enumerate().filter(|_| matters) {
+            self.states[column].iter_mut().zip(&jumps).for_each(|(s, jump)| *s += jump * shift);
+            self.before[column].iter_mut().zip(&assigned).for_each(|(s, change)| *s += change * shift);
         }
         (self.moves, self.since) = (false, machine.memory.time());
         self.states[last].fill(0.0);
         self.before[last].fill(0.0);
+        Ok(())
+    }
+
+    /// A position that meets the constraint of a mode at the instant at which the mode is entered meets it as well where a
+    /// parameter moves the instant. Where it does not, it would have to jump.
+    fn check_moved(&self, machine: &Machine, shifts: &[f64]) -> Result<(), Trouble> {
+        /// What tangents are integrated to, relative to their size.
+        const ROUNDING: f64 = 1e-5;
+        let last = self.parameters();
+        for (variable, tangents) in &self.moved {
+            let terms = |column: usize| (tangents[column], tangents[last] * shifts[column]);
+            let jumps = |column: &usize| {
+                let (own, with_instant) = terms(*column);
+                (own + with_instant).abs() > ROUNDING * own.abs().max(with_instant.abs())
+            };
+            if let Some(column) = (0..last).find(jumps) {
+                let model = machine.program.model();
+                let (variable, parameter) =
+                    (model.variable_name(*variable), model.variable_name(self.request.parameters[column]));
+                return Err(refused(format!(
+                    "at time {} a constraint begins that `{variable}` meets for this value of `{parameter}` alone: with \
+                     another one it would have to jump, and the trajectory has no derivative there",
+                    base::Decimal(machine.memory.time())
+                )));
+            }
+        }
         Ok(())
     }
 
@@ -432,16 +735,15 @@ impl Sensitivities {
     }
 
     /// How the instant of the event moves with the parameters.
-    fn shifts(&self, machine: &Machine, crossed: &[RelationId], tolerance: f64) -> Result<Vec<f64>, Trouble> {
-        let program = &machine.program;
+    fn shifts(&self, machine: &Machine, tolerance: f64) -> Result<Vec<f64>, Trouble> {
+        let program = self.left.program.as_ref().unwrap_or(&machine.program);
         let last = self.parameters();
         let time = machine.memory.time();
-        let now = signs(machine);
         let mut causes: Vec<(String, Vec<f64>)> = Vec::new();
         let text =
             |relation: RelationId| program.model().expression_text(program.layout.relations[relation].expression);
         for (place, relation) in program.layout.relations.ids().enumerate() {
-            if !crossed.contains(&relation) && !self.is_due(program, relation, time, &now) {
+            if !self.left.crossed.contains(&relation) && !self.is_due(program, machine, relation) {
                 continue;
             }
             let slope = self.left.residues[last][place];
@@ -483,9 +785,10 @@ impl Sensitivities {
     }
 
     /// Whether a relation on time changes at the instant of the event. A when clause may have taken it back since then.
-    fn is_due(&self, program: &Program, relation: RelationId, time: f64, now: &[f64]) -> bool {
+    fn is_due(&self, program: &Program, machine: &Machine, relation: RelationId) -> bool {
         /// Relative to the time.
         const SAME: f64 = 1e-9;
+        let time = machine.memory.time();
         let Some(known) = program.time_relations.iter().position(|&known| known == relation) else { return false };
         let place = base::Id::index(relation);
         match program.layout.relations[relation].kind {
@@ -493,7 +796,12 @@ impl Sensitivities {
                 let slope = self.left.residues[self.parameters()][place];
                 slope != 0.0 && (self.left.on_time[known] / slope).abs() <= SAME * time.abs()
             }
-            compile::RelationKind::Round { .. } => now[place] != self.left.signs[place],
+            compile::RelationKind::Round { .. } => {
+                // Another mode has other numbers for the same expressions.
+                let layout = &machine.program.layout;
+                let now = layout.relation(program.layout.relations[relation].expression);
+                now.is_some_and(|now| machine.memory.values[now.state as usize] != self.left.signs[place])
+            }
         }
     }
 
@@ -531,37 +839,38 @@ fn resets(machine: &Machine) -> Result<Vec<(usize, Address, f64)>, Trouble> {
         let known = program.states.iter().position(|known| known.value == place.slot);
         let Some(known) = known.filter(|_| program.schedule.state_sets.is_empty()) else {
             let name = program.model().variable_name(state);
-            return Err(refused(format!(
+            let message = format!(
                 "`{name}` is set by reinit, and constraints tie it to the states: sensitivities do not go through that"
-            )));
+            );
+            return Err(Trouble::Model(Box::new(refusal(message))));
         };
         found.push((known, slots.value, if place.negated { -1.0 } else { 1.0 }));
     }
     Ok(found)
 }
 
-/// Works on the tangents of a machine.
-fn with(
-    machine: &mut Machine,
-    work: impl FnOnce(&mut Sensitivities, &mut Machine) -> Result<(), Trouble>,
-) -> Result<(), Trouble> {
-    let Some(mut sensitivities) = machine.sensitivities.take() else { return Ok(()) };
-    let outcome = work(&mut sensitivities, machine);
+/// Works on the tangents of a machine. What goes wrong is told where the event is over.
+fn with(machine: &mut Machine, work: impl FnOnce(&mut Sensitivities, &mut Machine) -> Result<(), Trouble>) {
+    let Some(mut sensitivities) = machine.sensitivities.take() else { return };
+    if sensitivities.failure.is_none()
+        && let Err(trouble) = work(&mut sensitivities, machine)
+    {
+        sensitivities.fail(machine, trouble);
+    }
     machine.sensitivities = Some(sensitivities);
-    outcome
 }
 
 /// The initial problem is solved at the point in memory.
-pub(crate) fn follow_initial(machine: &mut Machine) -> Result<(), Trouble> {
-    with(machine, |sensitivities, machine| sensitivities.begin(machine))
+pub(crate) fn follow_initial(machine: &mut Machine) {
+    with(machine, |sensitivities, machine| sensitivities.begin(machine));
 }
 
 /// An iteration of an event is evaluated; its actions have their values and are not carried out yet.
-pub(crate) fn follow_iteration(machine: &mut Machine) -> Result<(), Trouble> {
+pub(crate) fn follow_iteration(machine: &mut Machine) {
     with(machine, |sensitivities, machine| {
         if sensitivities.moves {
             sensitivities.note_ticks(machine)?;
         }
-        sensitivities.iterate(machine)
-    })
+        sensitivities.iterate(machine, None)
+    });
 }

@@ -253,6 +253,8 @@ pub struct Simulation {
     departure: Option<Departure>,
     /// How far the branches were followed in the step at hand, if another one begins inside of it.
     followed_until: Option<f64>,
+    /// The derivatives of the rows so far, where somebody asked for sensitivities.
+    sensitivity_rows: Vec<f64>,
     /// Once somebody asked for derivatives.
     linearizer: Option<Box<crate::linear::Linearizer>>,
     /// The derivatives of the mode in use by what they are derivatives of, once somebody asked for one.
@@ -301,6 +303,7 @@ impl Simulation {
             stalled: stalled::Stalled::default(),
             departure: None,
             followed_until: None,
+            sensitivity_rows: Vec::new(),
             linearizer: None,
             derivatives: OnceLock::new(),
             runtime,
@@ -748,7 +751,7 @@ impl Simulation {
         self.take_left_limits(time, trigger)?;
         self.write_row(rows)?;
         self.log_triggers(time, trigger.crossed);
-        self.sensitivities_left()?;
+        self.sensitivities_left(trigger)?;
         self.pass(time, trigger, rows)
     }
 
@@ -791,7 +794,7 @@ impl Simulation {
         self.log.write(&Entry::Restart { time, iterations: aftermath.iterations });
         self.follow_changed_states(time)?;
         self.settle_after_event()?;
-        self.sensitivities_right(trigger)?;
+        self.sensitivities_right()?;
         self.write_row(rows)?;
         self.forget_impulses();
         if crossed {

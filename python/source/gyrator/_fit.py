@@ -42,7 +42,8 @@ class Fit:
     model: Model
     #: Their covariance, in the order of ``parameters``; infinite for what the data do not determine.
     covariance: Array
-    #: Half the width of confidence intervals, by parameter.
+    #: Half the width of the confidence intervals, by parameter: no standard deviation, which is the root of a variance on the
+    #: diagonal of ``covariance``.
     uncertainty: dict[str, float]
     #: Their probability.
     confidence: float

@@ -118,6 +118,8 @@ impl RunArguments {
     pub fn add_parameters(&self, subject: &mut Subject) -> Result<(), Failure> {
         if let Some(path) = &self.param_file {
             let mut set = parameters::of_file(path, &subject.set).map_err(Failure::call)?;
+            let file = path.display().to_string();
+            subject.set_in_files = set.iter().map(|(name, _)| (name.clone(), file.clone())).collect();
             set.append(&mut subject.set);
             subject.set = set;
         }

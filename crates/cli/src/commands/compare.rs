@@ -75,7 +75,9 @@ fn report(arguments: &Compare, count: usize, deviations: &[Deviation]) -> Result
         return Ok(());
     }
     let mut text = match deviations.len() {
+        0 if count == 1 => "1 variable agrees\n".to_owned(),
         0 => format!("{count} variables agree\n"),
+        _ if count == 1 => "the variable differs\n".to_owned(),
         outside => format!("{outside} of {count} variables differ\n"),
     };
     for it in deviations.iter().take(LISTED) {

@@ -11,6 +11,7 @@ use crate::event_log::{Entry, Journal};
 use crate::events::{self, Aftermath};
 use crate::machine::{Phase, Trouble};
 use crate::reinit::Reinit;
+use crate::sensitivities::Sensitivities;
 use solve::roots::Crossing;
 
 /// Modes that follow each other within one instant before it counts as one without end.
@@ -75,7 +76,9 @@ impl Instant<'_> {
         let due = self.clockwork.raise(&self.program(), &mut self.runtime.machine.memory, self.time);
         let first = self.switching.first(self.runtime);
         // What is true from the beginning has not become true: when clauses do not see an edge.
+        let tangents = self.runtime.machine.sensitivities.take();
         self.switching.choose(self.runtime, &left, first, self.last_step)?;
+        self.runtime.machine.sensitivities = tangents;
         left.keep_conditions(self.runtime);
         let first = self.runtime.key();
         let aftermath = self.iterate(&mut left, first)?;
@@ -93,6 +96,7 @@ impl Instant<'_> {
         }
         self.runtime.machine.save_pre();
         let mut left = Left::of(self.runtime, self.switching.variables());
+        self.with_tangents(Sensitivities::note_start);
         let first = self.runtime.found_key();
         self.iterate(&mut left, first)
     }
@@ -149,7 +153,10 @@ impl Instant<'_> {
             aftermath.iterations += 1;
             let before = self.program();
             let (number, place) = (self.switching.number(), self.switching.place());
+            // Tangents belong to the run, whatever mode it is in.
+            let tangents = self.runtime.machine.sensitivities.take();
             self.switching.choose(self.runtime, left, first, self.last_step)?;
+            self.runtime.machine.sensitivities = tangents;
             let moved = !Arc::ptr_eq(&before, &self.program());
             if let Some(transition) = transition.take() {
                 self.switching.note_proof(transition, self.runtime, !moved);
@@ -165,8 +172,11 @@ impl Instant<'_> {
             if !taken_back {
                 self.tell_jump(left);
             }
-            let reinitialised = self.act(&mut aftermath)?;
+            let reinitialised = self.act(&mut aftermath, Self::follow_transition)?;
             let wanted = if reinitialised { self.follow_reinit(left)? } else { None };
+            if reinitialised {
+                self.with_tangents(|tangents, runtime| tangents.note_reset(runtime));
+            }
             let changed = self.tell_changes(aftermath.iterations);
             self.runtime.machine.save_pre();
             let jumped = self.switching.jump().depth > 0;
@@ -178,6 +188,7 @@ impl Instant<'_> {
             }
             if taken_back && !reinitialised {
                 left.take_discrete(self.runtime);
+                self.with_tangents(|tangents, runtime| tangents.take_back(runtime.carried.as_deref()));
                 self.runtime.run_events(Phase::Decided)?;
                 first = self.runtime.found_key();
                 continue;
@@ -194,13 +205,28 @@ impl Instant<'_> {
         }
     }
 
-    /// Carries out the actions of the model; whether a state was set.
-    fn act(&mut self, aftermath: &mut Aftermath) -> Result<bool, Trouble> {
+    /// Works on the tangents of the run, where there are some.
+    fn with_tangents(&mut self, work: impl FnOnce(&mut Sensitivities, &mut ModeRuntime)) {
+        let Some(mut tangents) = self.runtime.machine.sensitivities.take() else { return };
+        work(&mut tangents, self.runtime);
+        self.runtime.machine.sensitivities = Some(tangents);
+    }
+
+    /// The tangents go with the run into the mode that was chosen.
+    fn follow_transition(&mut self) {
+        let Some(mut tangents) = self.runtime.machine.sensitivities.take() else { return };
+        tangents.pass_transition(self.runtime, self.switching.restarted());
+        self.runtime.machine.sensitivities = Some(tangents);
+    }
+
+    /// Carries out the actions of the model once tangents have followed; whether a state was set.
+    fn act(&mut self, aftermath: &mut Aftermath, follow: impl FnOnce(&mut Self)) -> Result<bool, Trouble> {
         // Those that only actions hold are decided nowhere else, and a mode that was just entered has none of them.
         self.update_exact_relations();
         let program = &self.program();
+        self.runtime.machine.run(|sections| &sections.actions, Phase::Frozen)?;
+        follow(self);
         let machine = &mut self.runtime.machine;
-        machine.run(|sections| &sections.actions, Phase::Frozen)?;
         let (actions, slots) = (&program.model().actions, &program.layout.actions);
         let reinit = Reinit::due(machine);
         let reinitialised = events::perform(machine, actions, slots, self.log, aftermath)?;
@@ -235,7 +261,8 @@ impl Instant<'_> {
         let calm = !self.has_changes() && self.is_in_its_mode() && !self.is_broken();
         if calm {
             aftermath.iterations += 1;
-            let reinitialised = self.act(aftermath)?;
+            let follow = |this: &mut Self| this.with_tangents(|tangents, runtime| tangents.follow_rest(runtime));
+            let reinitialised = self.act(aftermath, follow)?;
             return Ok(!reinitialised);
         }
         Ok(false)

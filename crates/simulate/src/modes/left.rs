@@ -69,6 +69,15 @@ impl SignedAddress {
         }
     }
 
+    /// Reads or writes a tangent.
+    fn tangent(self, tangent: f64) -> f64 {
+        match self.reading {
+            Reading::Plain => tangent,
+            Reading::Negative => -tangent,
+            Reading::Negation => 0.0,
+        }
+    }
+
     fn get(self, memory: &Memory) -> f64 {
         self.read(memory.values[self.address as usize])
     }
@@ -76,6 +85,15 @@ impl SignedAddress {
     fn set(self, memory: &mut Memory, value: f64) {
         memory.values[self.address as usize] = self.read(value);
     }
+}
+
+/// The tangents of what is carried.
+#[derive(Clone, Debug, Default)]
+pub struct CarriedTangents {
+    /// By the variables of the model in which nothing is decided.
+    values: Vec<f64>,
+    /// In the order of the first part.
+    derivatives: Vec<(Derivative, f64)>,
 }
 
 impl Carried {
@@ -129,6 +147,34 @@ impl Carried {
             previous: ids().filter_map(previous).collect(),
             derivatives,
         }
+    }
+
+    /// The tangents of all values, from those by address.
+    pub fn tangents(&self, at: impl Fn(u32) -> f64) -> CarriedTangents {
+        let tangent = |place: &SignedAddress| place.tangent(at(place.address));
+        CarriedTangents {
+            values: self.values.iter().map(tangent).collect(),
+            derivatives: self.derivatives.iter().map(|(derivative, place)| (*derivative, tangent(place))).collect(),
+        }
+    }
+
+    /// Hands out tangents by address: those of variables that change during a run, and of their derivatives.
+    pub fn put_tangents(&self, from: &CarriedTangents, mut put: impl FnMut(u32, f64)) {
+        for &(variable, address) in &self.puts[..self.moving_puts] {
+            put(address, from.values[variable as usize]);
+        }
+        let mut known = from.derivatives.iter().peekable();
+        for &(derivative, place) in &self.derivatives {
+            while known.next_if(|(other, _)| *other < derivative).is_some() {}
+            if let Some(&(_, tangent)) = known.next_if(|(other, _)| *other == derivative) {
+                put(place.address, place.tangent(tangent));
+            }
+        }
+    }
+
+    /// Takes the tangents of discrete variables over.
+    pub fn take_discrete(&self, to: &mut CarriedTangents, from: &CarriedTangents) {
+        self.discrete.iter().for_each(|&variable| to.values[variable as usize] = from.values[variable as usize]);
     }
 
     /// Where continuous variables and their derivatives are.

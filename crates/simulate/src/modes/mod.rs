@@ -14,6 +14,7 @@ mod restart;
 mod runtime;
 mod search;
 mod taken_back;
+mod tangents;
 
 use std::sync::Arc;
 
@@ -25,11 +26,12 @@ use solve::roots::Crossing;
 use transform::modes::{Entry as ModeEntry, Key, MISSING_LAW, Modes};
 
 pub use instant::Instant;
-pub use left::Left;
+pub use left::{Carried, CarriedTangents, Left};
 pub use limits::Horizon;
 pub use restart::Jump;
 pub use runtime::{ModeRuntime, Switch};
 pub use search::Trial;
+pub use tangents::{RestartTangents, distance};
 
 use crate::clockwork::Clockwork;
 use crate::conditions;
@@ -38,6 +40,7 @@ use crate::events::Aftermath;
 use crate::initial;
 use crate::machine::{Machine, Phase, Trouble};
 use crate::options::Options;
+use crate::sensitivities::Sensitivities;
 use left::Sizes;
 use limits::{Assumption, Found};
 use restart::NoJump;
@@ -148,6 +151,8 @@ struct Outcome {
     open: Vec<usize>,
     /// The mode agrees with itself only if some of them are taken as it likes.
     chosen: bool,
+    /// It was entered without a restart: states that were set explain everything.
+    keeps_states: bool,
     /// Of a trial at the start of the run.
     start: Option<(Clockwork, Aftermath)>,
 }
@@ -293,6 +298,12 @@ impl Switching {
     /// What jumped when the mode in use was entered.
     pub fn jump(&self) -> &Jump {
         &self.last[self.active].jump
+    }
+
+    /// What the restart did that led to the mode in use; `None` where there was none.
+    fn restarted(&self) -> Option<&Jump> {
+        let outcome = &self.last[self.active];
+        (!outcome.keeps_states).then_some(&outcome.jump)
     }
 
     /// The number of the mode in use, if it is one.
@@ -456,6 +467,11 @@ impl Switching {
             |trouble: &Trouble| matches!(trouble, Trouble::Model(diagnostic) if diagnostic.code == conditions::CODE);
         let fresh = program.memory();
         (runtime.machine.memory.values, runtime.machine.memory.delays) = (fresh.values, fresh.delays);
+        if let Some(request) = &self.options.sensitivities {
+            // Why there are none is told where the run has begun.
+            let made = Sensitivities::new(&runtime.machine, request, self.options.start_time);
+            runtime.machine.sensitivities = made.ok().map(Box::new);
+        }
         let start = (self.options.start_time, self.options.stop_time);
         let first = match initial::initialise(&mut runtime.machine, &runtime.names, start, &mut Journal::default()) {
             Ok(first) => first,
@@ -676,7 +692,7 @@ impl Switching {
         }
         let number = |&place: &usize| runtime.switch.as_ref().map(|switch| switch.shared[place]);
         let open = found.open.iter().filter_map(number).collect();
-        self.last[index] = Outcome { jump, open, at_zero: found.at_zero, chosen: !agrees, start: None };
+        self.last[index] = Outcome { jump, open, at_zero: found.at_zero, chosen: !agrees, ..Outcome::default() };
         trial
     }
 
@@ -984,7 +1000,7 @@ fn follow_reinit(
     }
     let number = |&place: &usize| runtime.switch.as_ref().map(|switch| switch.shared[place]);
     let open = found.open.iter().filter_map(number).collect();
-    *outcome = Outcome { jump: Jump::default(), open, at_zero: found.at_zero, chosen: !agrees, start: None };
+    *outcome = Outcome { open, at_zero: found.at_zero, chosen: !agrees, keeps_states: true, ..Outcome::default() };
     Some(Trial::Confirmed { jumps: false })
 }
 

@@ -52,6 +52,10 @@ impl Instant<'_> {
     }
 
     fn can_be_quiet(&self) -> bool {
+        // Tangents go the whole way.
+        if self.runtime.machine.sensitivities.is_some() {
+            return false;
+        }
         let program = &self.runtime.machine.program;
         let compares = |root: &compile::Root| {
             let relation = &program.layout.relations[root.relation];

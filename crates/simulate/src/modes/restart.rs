@@ -41,6 +41,8 @@ pub struct Jump {
     pub depth: usize,
     /// Derivatives that the model names have impulses of higher order.
     pub higher: bool,
+    /// Coefficients change with what jumps: what is conserved was integrated along the way of the values.
+    pub walked: bool,
     /// The matrix was singular, and the solution of least norm was taken.
     pub shared: bool,
 }
@@ -185,6 +187,11 @@ impl Restart {
         })
     }
 
+    /// Whether nothing can jump.
+    pub fn has_no_constraints(&self) -> bool {
+        self.levels.is_empty()
+    }
+
     pub fn chains(&self) -> &Chains {
         &self.chains
     }
@@ -232,6 +239,7 @@ impl Restart {
                 continue;
             }
             let jumps = violation > drift || !passed_on.is_empty();
+            jump.walked |= jumps && path.is_some();
             let walked = match &mut path {
                 Some(path) if jumps => {
                     let violated = std::mem::take(&mut self.violated);

@@ -10,6 +10,7 @@ use super::left::{Carried, Sizes};
 use super::limits::{Reason, Scratch};
 use super::origins::{Origins, Residues};
 use super::restart::Restart;
+use super::tangents::RestartTangents;
 use crate::bands::Bands;
 use crate::continuity::{Broken, Continuity};
 use crate::events::{self, Names};
@@ -77,6 +78,8 @@ pub struct Switch {
     pub continuity: Continuity,
     /// The states of relations with which a jump was found.
     assumed: Vec<f64>,
+    /// The tangents of the restart; made when they are first asked for.
+    pub tangents: Option<Box<RestartTangents>>,
     pub scratch: Scratch,
 }
 
@@ -151,6 +154,7 @@ impl Switch {
             sets,
             continuity,
             assumed: Vec::new(),
+            tangents: None,
             scratch: Scratch::default(),
         })
     }

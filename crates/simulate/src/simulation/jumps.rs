@@ -16,6 +16,8 @@ pub(super) struct Fallback {
     largest: Vec<f64>,
     /// What jumped before states were set.
     jumped: Option<Broken>,
+    /// The tangents at the left, where somebody asked for sensitivities.
+    pub tangents: Option<Box<crate::sensitivities::Sensitivities>>,
     /// The modes, once something asked for them.
     pub modes: Option<Box<Switching>>,
 }
@@ -24,7 +26,7 @@ impl Fallback {
     pub fn new(machine: &Machine, tolerance: f64) -> Self {
         let continuity = Continuity::new(machine, machine.program.schedule.constrained.clone(), tolerance);
         let (values, largest) = (Vec::new(), Vec::new());
-        Self { values, left: Left::default(), continuity, largest, jumped: None, modes: None }
+        Self { values, left: Left::default(), continuity, largest, jumped: None, tangents: None, modes: None }
     }
 
     /// Takes note of how large values are where a row is written.

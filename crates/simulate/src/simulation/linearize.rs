@@ -124,13 +124,7 @@ impl Simulation {
 
     /// The variable that a state stands for now: of states that are exchanged during the run, the candidate that was chosen.
     pub fn state_now(&self, state: VarId) -> VarId {
-        let machine = &self.runtime.machine;
-        for set in &self.program.schedule.state_sets {
-            let Some(row) = set.states.iter().position(|&it| it == state) else { continue };
-            let chosen = set.selection.get(row).and_then(|row| row.iter().position(|&it| machine.value(it) != 0.0));
-            return chosen.and_then(|place| set.candidates.get(place)).copied().unwrap_or(state);
-        }
-        state
+        crate::exchange::state_now(&self.runtime.machine, state)
     }
 
     /// The value of a variable of the program in use.

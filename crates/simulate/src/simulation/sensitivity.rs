@@ -13,17 +13,14 @@ impl Simulation {
         if let Some(reason) = self.why_no_sensitivities() {
             return Err(Trouble::Model(Box::new(refusal(reason))).into());
         }
-        let mut made = Sensitivities::new(&self.runtime.machine, request).map_err(Trouble::Model)?;
-        made.time = self.options.start_time;
+        let made =
+            Sensitivities::new(&self.runtime.machine, request, self.options.start_time).map_err(Trouble::Model)?;
         self.runtime.machine.sensitivities = Some(Box::new(made));
         Ok(())
     }
 
     fn why_no_sensitivities(&self) -> Option<&'static str> {
         let Program { layout, schedule, .. } = &*self.program;
-        if schedule.mode.is_some() {
-            return Some("sensitivities do not go through changes of the structure of a model");
-        }
         if !layout.delays.is_empty() || !layout.transports.is_empty() {
             return Some("sensitivities of a model with delays are not computed: they depend on their own past");
         }
@@ -37,18 +34,43 @@ impl Simulation {
         None
     }
 
-    /// Another structure has other states.
+    /// Tangents that ended on the way are told here: what becomes of a run does not depend on them.
     pub(super) fn check_sensitivities(&self) -> Result<(), Stop> {
-        let asked = self.options.sensitivities.is_some();
-        let known = self.runtime.machine.sensitivities.as_ref().is_some_and(|known| known.is_of(&self.program));
-        if !asked || known && self.modes.is_none() {
-            return Ok(());
+        let Some(request) = &self.options.sensitivities else { return Ok(()) };
+        let machine = &self.runtime.machine;
+        let failure = match &machine.sensitivities {
+            Some(known) => match known.failure() {
+                Some(failure) => Some(failure.clone()),
+                None if known.is_of(&self.program) => None,
+                None => Some(self.structure_changes()),
+            },
+            None => Some(match Sensitivities::new(machine, request, self.options.start_time) {
+                Ok(_) => self.structure_changes(),
+                Err(failure) => *failure,
+            }),
+        };
+        match failure {
+            Some(failure) => Err(Trouble::Model(Box::new(failure)).into()),
+            None => Ok(()),
         }
-        let message = format!(
+    }
+
+    fn structure_changes(&self) -> Diagnostic {
+        refusal(format!(
             "the structure of the model changes at time {}: sensitivities do not go through that",
             Decimal(self.time)
-        );
-        Err(Trouble::Model(Box::new(refusal(message).names_time())).into())
+        ))
+    }
+
+    /// Start values that no mode agrees with are what was there before the start, which has no tangents.
+    pub(super) fn end_sensitivities_before_start(&mut self) {
+        let machine = &mut self.runtime.machine;
+        let Some(request) = &self.options.sensitivities else { return };
+        let Ok(mut made) = Sensitivities::new(machine, request, self.options.start_time) else { return };
+        let message = "no mode agrees with all start values, so that values jump at the start of the run: sensitivities do not \
+                       go through that";
+        made.fail(machine, Trouble::Model(Box::new(refusal(message))));
+        machine.sensitivities = Some(Box::new(made));
     }
 
     /// Works on the tangents, where there are some.
@@ -79,28 +101,38 @@ impl Simulation {
     }
 
     /// The left limits of an event are in memory.
-    pub(super) fn sensitivities_left(&mut self) -> Result<(), Stop> {
-        self.with_sensitivities(|simulation, known| Ok(known.enter(&mut simulation.runtime.machine)?))
-    }
-
-    /// The event is passed, and everything evaluated behind it.
-    pub(super) fn sensitivities_right(&mut self, trigger: Trigger) -> Result<(), Stop> {
-        self.check_sensitivities()?;
+    pub(super) fn sensitivities_left(&mut self, trigger: Trigger) -> Result<(), Stop> {
+        let modes = self.modes.as_ref().map(|modes| modes.modes()).or(self.spare.as_deref());
+        let variables = modes.map(|modes| modes.model().variables.len());
         self.with_sensitivities(|simulation, known| {
             let roots = &simulation.program.roots;
             let crossings = simulation.crossings.iter().filter(|_| trigger.crossed);
             let crossed: Vec<_> = crossings.map(|crossing| roots[crossing.function].relation).collect();
-            Ok(known.leave(&mut simulation.runtime.machine, &crossed, simulation.options.tolerance)?)
+            variables.into_iter().for_each(|variables| simulation.runtime.carried(variables));
+            let ModeRuntime { machine, carried, .. } = &mut *simulation.runtime;
+            Ok(known.enter(machine, crossed, carried.as_deref())?)
+        })
+    }
+
+    /// The event is passed, and everything evaluated behind it.
+    pub(super) fn sensitivities_right(&mut self) -> Result<(), Stop> {
+        self.check_sensitivities()?;
+        self.with_sensitivities(|simulation, known| {
+            Ok(known.leave(&mut simulation.runtime.machine, simulation.options.tolerance)?)
         })
     }
 
     /// Appends the derivatives at the point in memory to their rows.
     pub(super) fn write_sensitivities(&mut self) -> Result<(), Stop> {
-        self.with_sensitivities(|simulation, known| Ok(known.write(&mut simulation.runtime.machine)?))
+        self.with_sensitivities(|simulation, known| {
+            Ok(known.write(&mut simulation.runtime.machine, &mut simulation.sensitivity_rows)?)
+        })
     }
 
     pub(crate) fn take_sensitivities(&mut self) -> Option<SensitivityRows> {
-        self.runtime.machine.sensitivities.take().map(|known| known.take_rows())
+        let known = self.runtime.machine.sensitivities.take()?;
+        let values = std::mem::take(&mut self.sensitivity_rows);
+        Some(SensitivityRows { values, differenced: known.differenced() })
     }
 
     /// Takes better states where there are some, with their tangents; true if any state changed.

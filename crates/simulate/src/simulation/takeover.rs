@@ -38,6 +38,7 @@ impl Simulation {
                 // The model as one structure speaks more clearly, and its solution of least norm is better than none.
                 Err(_) => {
                     self.go_back_to(Box::new(ModeRuntime::new(Machine::new(program.clone()), &self.options)));
+                    self.begin_sensitivities()?;
                     let ModeRuntime { machine, names, .. } = &mut *self.runtime;
                     outcome = outcome.and_then(|_| initial::initialise(machine, names, span, &mut Journal::default()));
                 }
@@ -67,6 +68,7 @@ impl Simulation {
                 rest.map(|rest| Aftermath { terminated: aftermath.terminated.or(rest.terminated), ..rest })
             }
             Ok(Start::Before(left)) => {
+                self.end_sensitivities_before_start();
                 let Machine { program, memory, .. } = &self.runtime.machine;
                 self.clockwork = Clockwork::new(program, memory, start, self.options.stop_time);
                 let trigger = Trigger { crossed: false, relation: false, before: None };
@@ -98,6 +100,7 @@ impl Simulation {
     pub(super) fn pass_in_one(&mut self, time: f64, trigger: Trigger) -> Result<Aftermath, Stop> {
         let clockwork = self.spare.as_ref().map(|_| {
             self.fallback.remember(&self.runtime.machine.memory.values);
+            self.fallback.tangents.clone_from(&self.runtime.machine.sensitivities);
             self.clockwork.clone()
         });
         let ModeRuntime { machine, bands, signals, .. } = &mut *self.runtime;
@@ -179,6 +182,7 @@ impl Simulation {
         self.violation = self.violation.take().or_else(|| modes.violation().cloned());
         match entered {
             Ok((crossings, before)) => {
+                self.runtime.machine.sensitivities = self.fallback.tangents.take();
                 let found = std::mem::replace(&mut self.crossings, crossings);
                 let Machine { program, memory, .. } = &self.runtime.machine;
                 let other = clockwork.in_program(program, memory);

@@ -25,6 +25,8 @@ pub struct Varied {
     pub how: How,
     /// Where values are no numbers: their texts, and the factor holds their positions.
     pub texts: Option<Vec<String>>,
+    /// The text of the value that the model has, where values are texts.
+    own_text: String,
     ty: VariableType,
 }
 
@@ -50,6 +52,7 @@ impl Varied {
     /// The text of a value, as `--set` has it.
     pub fn text(&self, value: f64) -> String {
         match &self.texts {
+            Some(_) if value.is_nan() => self.own_text.clone(),
             Some(texts) => texts.get(value as usize).cloned().unwrap_or_default(),
             None if self.ty == VariableType::Boolean => (value != 0.0).to_string(),
             None if value.fract() == 0.0 && value.abs() < 1e15 => format!("{}", value as i64),
@@ -137,7 +140,50 @@ pub fn resolve(
     }
     let tuned = scalar.filter(|&id| texts.is_none() && program.is_tunable(id));
     let how = tuned.map_or(How::Translated, How::Tuned);
-    Ok(Varied { name: vary.name.clone(), unit, display_unit, factor, count: vary.count, how, texts, ty: declared.ty })
+    let own_text = if texts.is_some() { own_text(&vary.name, model) } else { String::new() };
+    let (name, count, ty) = (vary.name.clone(), vary.count, declared.ty);
+    Ok(Varied { name, unit, display_unit, factor, count, how, texts, own_text, ty })
+}
+
+/// The value that a parameter has in the model, as it would be set: `E.one`, `{1, 2*a}`.
+fn own_text(name: &str, model: &dae::Model) -> String {
+    let scalar = |id: VarId| {
+        let declared = &model.variables[id];
+        let Some(value) = declared.binding.or(declared.attributes.start) else { return String::new() };
+        let literal = || {
+            let VariableType::Enumeration(index) = declared.ty else { return None };
+            let place = usize::try_from(model.exprs.as_real(value)? as i64 - 1).ok()?;
+            Some(model.enumerations.get(index as usize)?.literals.get(place)?.to_string())
+        };
+        literal().unwrap_or_else(|| model.expression_text(value))
+    };
+    let elements = format!("{name}[");
+    let mut found: Vec<(Vec<usize>, String)> = Vec::new();
+    for id in model.variables.ids() {
+        let own = model.variable_name(id);
+        if own == name {
+            return scalar(id);
+        }
+        let inside = own.strip_prefix(&elements).and_then(|rest| rest.strip_suffix(']'));
+        let subscripts = inside.map(|inside| inside.split(',').map(|it| it.trim().parse()).collect::<Result<_, _>>());
+        if let Some(Ok(subscripts)) = subscripts {
+            found.push((subscripts, scalar(id)));
+        }
+    }
+    found.sort();
+    array_text(&found, 0)
+}
+
+/// Elements by their subscripts, in order, as an expression.
+fn array_text(elements: &[(Vec<usize>, String)], level: usize) -> String {
+    match elements {
+        [(subscripts, text)] if subscripts.len() <= level => text.clone(),
+        _ => {
+            let parts = elements.chunk_by(|(a, _), (b, _)| a.get(level) == b.get(level));
+            let parts: Vec<String> = parts.map(|part| array_text(part, level + 1)).collect();
+            format!("{{{}}}", parts.join(", "))
+        }
+    }
 }
 
 /// Two values of a type, as they are written.

@@ -68,6 +68,11 @@ impl Programs {
         &self.base.flat
     }
 
+    /// The program of the model as it is.
+    pub fn first(&self) -> Arc<Program> {
+        locked(&self.base.programs)[0].program.clone()
+    }
+
     /// The program for values that tune and texts that are translated.
     pub fn ready(&self, tuned: &[(VarId, String, f64)], texts: &[(String, String)]) -> Result<Run, Reason> {
         if texts.is_empty() {
@@ -150,6 +155,10 @@ pub struct Run {
 impl Run {
     pub fn program(&self) -> &Arc<Program> {
         &self.ready.program
+    }
+
+    pub fn parameters(&self) -> &[(VarId, f64)] {
+        &self.parameters
     }
 
     pub fn options(&self) -> RunOptions {

@@ -80,7 +80,7 @@ impl Plan {
             seconds: 0.0,
             values: given.map(|(it, &value)| (it.name.clone(), value)).collect(),
         };
-        match self.simulate(session, variant, values, stop)? {
+        match self.simulate(session, variant, &mut outcome.values, stop)? {
             Ok(None) => return Ok(None),
             Ok(Some((ending, sink))) => {
                 outcome.end_time = sink.time;
@@ -102,11 +102,12 @@ impl Plan {
         &self,
         session: &mut Session,
         variant: usize,
-        values: &[f64],
+        shown: &mut [(String, f64)],
         stop: &AtomicBool,
     ) -> Result<Result<Option<(Ending, SummarySink)>, Reason>, ResultError> {
         let (mut tuned, mut texts) = (Vec::new(), Vec::new());
         // What is not a number stays as the model has it.
+        let values = &self.variants[variant - 1];
         for (it, &value) in self.varied.iter().zip(values).filter(|(_, value)| !value.is_nan()) {
             match it.how {
                 How::Tuned(id) => tuned.push((id, it.name.clone(), value)),
@@ -115,8 +116,13 @@ impl Plan {
         }
         let run = match self.programs.ready(&tuned, &texts) {
             Ok(run) => run,
-            Err(reason) => return Ok(Err(reason)),
+            Err(reason) => {
+                let numbers: Vec<_> = tuned.iter().map(|&(id, _, value)| (id, value)).collect();
+                fill_own(shown, &self.programs.first(), &numbers);
+                return Ok(Err(reason));
+            }
         };
+        fill_own(shown, run.program(), run.parameters());
         session.transform = self.programs.request.transform.clone();
         session.diagnostics.clear();
         let is_varied = |name: &str| self.varied.iter().any(|it| it.name == name);
@@ -148,6 +154,35 @@ impl Plan {
     /// The file of the trajectories of a variant.
     pub fn trajectory(&self, variant: usize) -> PathBuf {
         trajectory(&self.trajectories, variant)
+    }
+}
+
+/// Parameters that stand still have the value of the model.
+fn fill_own(shown: &mut [(String, f64)], program: &compile::Program, set: &[(VarId, f64)]) {
+    let mut open = shown.iter_mut().filter(|(_, value)| value.is_nan()).peekable();
+    let mut memory = program.memory();
+    if open.peek().is_none() || program.run_parameters(set, &mut memory).is_err() {
+        return;
+    }
+    let model = program.model();
+    let find = |name: &str| model.variables.ids().find(|&id| model.variable_name(id) == name);
+    for (name, value) in open {
+        if let Some(id) = find(name) {
+            *value = program.value(&memory, id);
+            continue;
+        }
+        let attribute = name.rsplit_once('.').and_then(|(parent, attribute)| {
+            let attributes = &model.variables[find(parent)?].attributes;
+            match attribute {
+                "start" => attributes.start,
+                "nominal" => attributes.nominal,
+                "min" => attributes.min,
+                "max" => attributes.max,
+                _ => None,
+            }
+        });
+        let found = attribute.and_then(|attribute| program.evaluate(&[attribute], &mut memory).ok());
+        *value = found.and_then(|found| found.first().copied()).unwrap_or(f64::NAN);
     }
 }
 

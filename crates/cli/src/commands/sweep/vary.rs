@@ -58,6 +58,9 @@ impl Vary {
         } else {
             let element = |text: String| quantity(&text).ok_or(text);
             let list: Vec<_> = names::split(values).into_iter().map(element).collect();
+            if let Some(odd) = list.iter().filter_map(|it| it.as_ref().err()).find(|it| is_no_finite_number(it)) {
+                return Err(format!("`--vary {text}`: `{odd}` is no finite number"));
+            }
             return match list.is_empty() {
                 true => Err(wrong()),
                 false => Ok(Self { name: name.to_owned(), values: Values::List(with_last_unit(list)), count: None }),
@@ -95,6 +98,12 @@ fn quantity(text: &str) -> Option<Quantity> {
     let unit = unit.trim();
     let is_unit = unit.starts_with(|c: char| c.is_alphabetic() || c == '%');
     is_unit.then(|| Quantity { number, unit: Some(unit.to_owned()) })
+}
+
+/// `nan` and `inf`, which read like numbers and are none.
+fn is_no_finite_number(text: &str) -> bool {
+    let number = text.split_whitespace().next().unwrap_or(text);
+    number.parse::<f64>().is_ok_and(|number| !number.is_finite())
 }
 
 /// `1, 2, 5 kOhm`: a unit at the end is that of the numbers before it that have none.
@@ -166,5 +175,7 @@ mod tests {
             assert!(told.starts_with(&format!("`--vary {text}`")) || text == "R=log(1):3", "{told}");
         }
         assert!(said("R=1..2:0").contains("at least one value"));
+        assert_eq!(said("R=1,nan,3"), "`--vary R=1,nan,3`: `nan` is no finite number");
+        assert_eq!(said("R=1,-inf V"), "`--vary R=1,-inf V`: `-inf V` is no finite number");
     }
 }
