@@ -448,3 +448,21 @@ fn edges_that_change_nothing_are_passed() {
     let last = *found.get("z", "a").unwrap().last().unwrap();
     assert!((last - 5.0).abs() < 1e-8, "{last}");
 }
+
+/// The flow rests at zero while both directions contradict themselves; when the other one begins is no crossing of a residue.
+#[test]
+fn a_relation_that_leaves_zero_ends_the_derivatives() {
+    let text = "model M
+      parameter Real u0 = 1;
+      Real m(start = 1), h(start = 1), u = u0 - time;
+      Real inflow = if m > 0 then 1 else h, outflow = if m > 0 then h else 2;
+    equation
+      m*inflow - m*outflow = 0;
+      m = u + 0.1*h;
+    end M;";
+    let model = model(text);
+    let before = sensitivities(&model, 1.05, &["m"], &["u0"]).unwrap();
+    assert!((before.get("m", "u0").unwrap().last().unwrap() - 1.0).abs() < 1e-8);
+    let error = sensitivities(&model, 1.6, &["m"], &["u0"]).unwrap_err().to_string();
+    assert!(error.contains("leaves it: sensitivities do not go through that"), "{error}");
+}

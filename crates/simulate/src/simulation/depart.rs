@@ -61,6 +61,7 @@ impl Simulation {
     /// The relations that leave zero at this event are on the side that they leave to.
     pub(super) fn enter_departure(&mut self, time: f64) {
         let Some(departure) = self.departure.take() else { return };
+        self.end_sensitivities_at_departure(time);
         departure.enter(&mut self.runtime.machine.memory);
         if self.log.is_active() {
             let expression = self.program.layout.relations[departure.relation].expression;

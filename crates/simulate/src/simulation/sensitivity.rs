@@ -73,6 +73,18 @@ impl Simulation {
         machine.sensitivities = Some(Box::new(made));
     }
 
+    /// A relation that leaves zero does so when another branch begins to have a solution, and no residue says how that instant moves.
+    pub(super) fn end_sensitivities_at_departure(&mut self, time: f64) {
+        let machine = &mut self.runtime.machine;
+        let Some(mut known) = machine.sensitivities.take() else { return };
+        let message = format!(
+            "at time {} a relation that rests at zero leaves it: sensitivities do not go through that",
+            Decimal(time)
+        );
+        known.fail(machine, Trouble::Model(Box::new(refusal(message).names_time())));
+        machine.sensitivities = Some(known);
+    }
+
     /// Works on the tangents, where there are some.
     fn with_sensitivities(
         &mut self,
