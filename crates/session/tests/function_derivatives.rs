@@ -74,7 +74,7 @@ fn functions_with_annotations_and_defaults_as_arguments() {
         input Real der_c;
         output Real der_y;
       algorithm
-        der_y := 10*(c*der_u + der_c*u);
+        der_y := 1.002*(c*der_u + der_c*u);
       end line_der;
       function wave extends Curve; input Real c = 3; algorithm y := sin(c*u); end wave;
       function apply input Curve f; input Real u; output Real y; algorithm y := f(u); end apply;
@@ -96,8 +96,8 @@ fn functions_with_annotations_and_defaults_as_arguments() {
           y := y + apply(wave, x);
         end for;
       end h;";
-    // The annotation is not true, so that its use shows.
-    check(functions, "g(time, n)", "60*time");
+    // The annotation is off by less than what is taken for an error, so that its use shows.
+    check(functions, "g(time, n)", "6.012*time");
     check(functions, "h(time, n)", "9*cos(3*time)");
 }
 
@@ -578,9 +578,7 @@ fn annotations_that_do_not_fit() {
 fn along_curve(statements: &str) -> String {
     format!(
         "function f input Real x; output Real y; algorithm y := x^2/2; annotation(Inline = false, derivative = df); end f;
-         function df input Real x; input Real dx; output Real dy; algorithm {statements}
-         annotation(Inline = false, derivative = ddf); end df;
-         function ddf input Real x; input Real dx; input Real ddx; output Real ddy; algorithm ddy := x*ddx + dx^2; end ddf;
+         function df input Real x; input Real dx; output Real dy; algorithm {statements} end df;
          model M
            Real x(start = 1, fixed = true), y, vx(start = 0, fixed = true), vy, force;
            Real energy = (vx^2 + vy^2)/2 + 9.81*y;
