@@ -279,9 +279,9 @@ mod tests {
         let mut begin = vec![0.0; count];
         begin[0] = 1e-6;
         let sizes = influences.spread(begin, 1.0);
-        // The last one is as large as one, and so is what it makes of the first.
+        // The last one is as large as one, and so is what it makes of the first. Then it has gone once round.
         assert_eq!(sizes[0], 1.0);
-        assert!(sizes.iter().all(|size| *size == 1.0), "{sizes:?}");
+        assert!((1..count).all(|k| sizes[k] == (1e-6 * 2.0f64.powi(k as i32)).min(1.0)), "{sizes:?}");
         let mut begin = vec![0.0; count];
         begin[0] = 1e-12;
         let sizes = influences.spread(begin, 0.5);
