@@ -269,6 +269,29 @@ mod tests {
         assert_eq!(influences.growing(100.0, 1.0), [true, true, false]);
     }
 
+    /// x[k+1]' = 2·x[k], and back from the end to the beginning: from 1e-6 on each state is twice as large as the one before.
+    #[test]
+    fn sizes_spread_along_a_ring_up_to_one() {
+        let count = 30;
+        let pattern = Pattern::from_entries(count, count, (0..count).map(|k| ((k + 1) % count, k)));
+        let values = vec![2.0; count];
+        let influences = Influences { pattern: &pattern, values: &values };
+        let mut begin = vec![0.0; count];
+        begin[0] = 1e-6;
+        let sizes = influences.spread(begin, 1.0);
+        // The last one is as large as one, and so is what it makes of the first. Then it has gone once round.
+        assert_eq!(sizes[0], 1.0);
+        assert!((1..count).all(|k| sizes[k] == (1e-6 * 2.0f64.powi(k as i32)).min(1.0)), "{sizes:?}");
+        let mut begin = vec![0.0; count];
+        begin[0] = 1e-12;
+        let sizes = influences.spread(begin, 0.5);
+        assert!(sizes.iter().all(|size| *size == 1e-12), "{sizes:?}");
+        let mut begin = vec![0.0; count];
+        begin[29] = 1.0;
+        let sizes = influences.spread(begin, 0.25);
+        assert!((0..29).all(|k| sizes[k] == 0.5f64.powi(k as i32 + 1)), "{sizes:?}");
+    }
+
     #[test]
     fn a_meter_of_what_grows_takes_no_part_in_it() {
         // x' = y, y' = x; e' = x + y; z' = −z.
