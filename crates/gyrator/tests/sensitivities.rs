@@ -379,11 +379,21 @@ fn conditions_on_their_edge_are_refused() {
     let when = |body: &str| {
         format!(
             "model Edge parameter Real a = 0.5, T = 1; discrete Real y(start = 0, fixed = true); Real z(start = 0, fixed = true);
-             equation der(z) = y + a; when time >= T then y = {body}; end when; end Edge;"
+               Real x(start = 0, fixed = true);
+             equation der(x) = 0.5; der(z) = y + a; when time >= T then y = {body}; end when; end Edge;"
         )
     };
     // Exactly zero, and a moves it.
-    for body in ["if a - 0.5*time > 0 then 3 else 4", "abs(a - 0.5)", "max(a, 0.5)", "floor(2*a)", "sign(a - 0.5)"] {
+    for body in [
+        "if a - 0.5*time > 0 then 3 else 4",
+        "abs(a - 0.5)",
+        "max(a, 0.5)",
+        "floor(2*a)",
+        "sign(a - 0.5)",
+        "if x > a then 3 else 4",
+        "max(a, x)",
+        "floor(2*x + 2*a)",
+    ] {
         let said = refusal(&when(body), 2.0, "z", "a");
         assert!(
             said.contains("no-sensitivity") && said.contains("exactly on its edge") && said.contains("`a`"),

@@ -347,7 +347,7 @@ fn add(
     (path, label): (&str, &str),
     text: &str,
 ) -> Outcome<()> {
-    let file = instances.libraries.sources.add(label.to_owned(), text);
+    let file = instances.libraries.sources.add(label, text);
     let expr = syntax::parse_expression(file, text).map_err(|diagnostics| {
         let fallback = Diagnostic::error("wrong-value", format!("`{text}` is not an expression"));
         Box::new(diagnostics.into_iter().next().unwrap_or(fallback))

@@ -36,7 +36,7 @@ pub(crate) struct Edges {
     values: Probe,
     /// Made when something stands on its edge.
     tangents: Option<(ExpressionTangents, Memory)>,
-    /// The relations that the initial problem reads.
+    /// The relations that nothing but the initial problem reads.
     initial: FxHashSet<RelationId>,
     /// The first point was looked at.
     has_begun: bool,
@@ -135,10 +135,11 @@ impl Edges {
     pub fn new(machine: &mut Machine) -> Result<Self, Trouble> {
         let program = &machine.program.clone();
         let mut found = Found { program, conditions: Vec::new(), sides: Vec::new() };
-        let initial = roots(program.schedule.initial.iter());
-        let initial: FxHashSet<ExprId> = program.model().exprs.postorder(&initial).into_iter().collect();
+        let read = |roots: &[ExprId]| program.model().exprs.postorder(roots).into_iter().collect::<FxHashSet<ExprId>>();
+        let (initial, running) = (read(&roots(&program.schedule.initial)), read(&roots(&program.schedule.blocks)));
+        let is_initial = |id: ExprId| initial.contains(&id) && !running.contains(&id);
         let relations = program.layout.relations.iter();
-        let initial = relations.filter(|(_, it)| initial.contains(&it.expression)).map(|(id, _)| id).collect();
+        let initial = relations.filter(|(_, it)| is_initial(it.expression)).map(|(id, _)| id).collect();
         found.relations();
         found.when_bodies();
         found.parameters();
@@ -338,7 +339,7 @@ impl Found<'_> {
     fn parameters(&mut self) {
         let schedule = &self.program.schedule;
         let model = self.program.model();
-        let mut roots = roots(schedule.blocks.iter().chain(&schedule.initial));
+        let mut roots = [roots(&schedule.blocks), roots(&schedule.initial)].concat();
         roots.extend(schedule.parameters.iter().map(|assignment| assignment.value));
         for id in model.exprs.postorder(&roots) {
             let found = bend(model, id).or_else(|| step(model, id));
@@ -352,7 +353,7 @@ impl Found<'_> {
 }
 
 /// The expressions of blocks.
-fn roots<'a>(blocks: impl Iterator<Item = &'a Block>) -> Vec<ExprId> {
+fn roots(blocks: &[Block]) -> Vec<ExprId> {
     let mut roots = Vec::new();
     for block in blocks {
         match block {
