@@ -1,13 +1,15 @@
 //! Slopes that a system does not tell where it has residuals: a derivative that somebody wrote for a function may fail where the
 //! function itself has a value. Its entries of the Jacobian are undefined then, and differences take their place.
 //!
-//! Differences to both sides have to agree. At a vertical slope, at a kink and at the end of what is defined they do not, and the entry
-//! stays undefined.
+//! Differences to both sides, and over two distances, have to agree. At a vertical slope, at a kink, at the end of what is defined and
+//! where the residual is flat, as x·|x| at zero, they do not, and the entry stays undefined.
 
 use super::{NewtonSolver, NonlinearSystem};
 
-/// How far differences to both sides may be apart, relative to them.
+/// How far differences may be apart, relative to them.
 const SMOOTH: f64 = 1e-3;
+/// How many times shorter the second distance is.
+const SHORTER: f64 = 4.0;
 
 impl NewtonSolver {
     /// Fills in undefined entries of the Jacobian at `x`, where the residual is known.
@@ -16,26 +18,25 @@ impl NewtonSolver {
             return;
         }
         let mut point = x.to_vec();
-        let (mut above, mut below) = (vec![0.0; self.size], vec![0.0; self.size]);
+        let mut moved = vec![vec![0.0; self.size]; 4];
         for column in 0..self.size {
             let places = self.places_of(column);
             if !places.iter().any(|&(place, _)| self.values[place].is_nan()) {
                 continue;
             }
             let step = f64::EPSILON.cbrt() * self.scale[column];
-            self.statistics.residuals += 2;
-            point[column] = x[column] + step;
-            let is_known = system.residual(&point, &mut above).is_ok();
-            point[column] = x[column] - step;
-            let is_known = is_known && system.residual(&point, &mut below).is_ok();
+            let steps = [step, -step, step / SHORTER, -step / SHORTER];
+            self.statistics.residuals += steps.len() as u64;
+            let is_known = steps.iter().zip(&mut moved).all(|(step, moved)| {
+                point[column] = x[column] + step;
+                system.residual(&point, moved).is_ok()
+            });
             point[column] = x[column];
             for (place, row) in places {
                 if is_known && self.values[place].is_nan() {
-                    let (ahead, behind) = ((above[row] - self.r[row]) / step, (self.r[row] - below[row]) / step);
-                    let rounding = 8.0 * f64::EPSILON * (above[row].abs() + below[row].abs()) / step;
-                    if (ahead - behind).abs() <= SMOOTH * ahead.abs().max(behind.abs()) + rounding {
-                        self.values[place] = 0.5 * (ahead + behind);
-                    }
+                    let slopes: [f64; 4] =
+                        std::array::from_fn(|which| (moved[which][row] - self.r[row]) / steps[which]);
+                    self.values[place] = slope(slopes, 8.0 * f64::EPSILON * moved[0][row].abs() * SHORTER / step);
                 }
             }
         }
@@ -54,16 +55,23 @@ impl NewtonSolver {
     }
 }
 
+/// What differences tell that rounding errors change by so much; undefined where they do not agree.
+fn slope(differences: [f64; 4], rounding: f64) -> f64 {
+    let (least, most) = differences
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), slope| (least.min(*slope), most.max(*slope)));
+    let agree = most - least <= SMOOTH * most.abs().max(least.abs()) + rounding;
+    if agree { 0.5 * (differences[2] + differences[3]) } else { f64::NAN }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::error::EvalError;
     use crate::newton::NewtonOptions;
 
-    /// `x² = 2` with slopes that are undefined, and `√|x - 1| = 0` with its vertical one.
-    struct Undefined {
-        is_vertical: bool,
-    }
+    /// A residual whose slopes are undefined.
+    struct Undefined(fn(f64) -> f64);
 
     impl NonlinearSystem for Undefined {
         fn size(&self) -> usize {
@@ -71,7 +79,7 @@ mod tests {
         }
 
         fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
-            r[0] = if self.is_vertical { (x[0] - 1.0).abs().sqrt() } else { x[0] * x[0] - 2.0 };
+            r[0] = (self.0)(x[0]);
             Ok(())
         }
 
@@ -83,22 +91,29 @@ mod tests {
 
     #[test]
     fn differences_take_the_place_of_undefined_slopes() {
-        let mut system = Undefined { is_vertical: false };
+        let mut system = Undefined(|x| x * x - 2.0);
         let mut x = [1.0];
         let mut solver = NewtonSolver::new(&system, NewtonOptions::default()).expect("a solver");
         solver.solve(&mut system, &mut x).expect("a solution");
         assert!((x[0] - 2f64.sqrt()).abs() < 1e-9, "{x:?}");
     }
 
-    #[test]
-    fn a_vertical_slope_stays_one() {
-        let mut system = Undefined { is_vertical: true };
-        let x = [1.0];
+    fn slope_at(function: fn(f64) -> f64, x: f64) -> f64 {
+        let mut system = Undefined(function);
         let mut solver = NewtonSolver::new(&system, NewtonOptions::default()).expect("a solver");
-        solver.r = vec![0.0];
+        solver.r = vec![function(x)];
         solver.values = vec![f64::NAN];
-        solver.set_scale(&x);
-        solver.replace_undefined_slopes(&mut system, &x);
-        assert!(solver.values[0].is_nan());
+        solver.set_scale(&[x]);
+        solver.replace_undefined_slopes(&mut system, &[x]);
+        solver.values[0]
+    }
+
+    #[test]
+    fn differences_that_do_not_agree_tell_no_slope() {
+        assert!(slope_at(|x| (x - 1.0).abs().sqrt(), 1.0).is_nan(), "vertical");
+        assert!(slope_at(f64::abs, 0.0).is_nan(), "a kink");
+        assert!(slope_at(|x| x * x.abs(), 0.0).is_nan(), "flat");
+        assert!((slope_at(|x| x * x * x, 2.0) - 12.0).abs() < 1e-6);
+        assert_eq!(slope_at(|_| 3.0, 1.0), 0.0);
     }
 }
