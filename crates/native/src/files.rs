@@ -45,7 +45,7 @@ pub fn effect(symbol: &str) -> Option<Effect> {
     })
 }
 
-/// What is not done while a model is only being translated. Nor does printing write files then.
+/// What is not done while a model is only being translated.
 const EFFECTS: [&str; 9] = [
     "ModelicaInternal_mkdir",
     "ModelicaInternal_rmdir",
@@ -60,8 +60,7 @@ const EFFECTS: [&str; 9] = [
 
 /// `None` if the symbol is none of them.
 pub fn call(native: &mut Native, arguments: &mut Arguments<'_>) -> Option<Answer> {
-    let is_message = arguments.symbol == "ModelicaInternal_print" && is_for_terminal(arguments);
-    if native.without_effects && EFFECTS.contains(&arguments.symbol) && !is_message {
+    if native.without_effects && EFFECTS.contains(&arguments.symbol) {
         return Some(Err(format!("`{}` has effects outside and is called during the run only", arguments.symbol)));
     }
     Some(match arguments.symbol {
@@ -288,18 +287,10 @@ fn temporary_name(native: &mut Native) -> Value {
     Value::string(slashes(&std::env::temp_dir().join(name)))
 }
 
-/// Whether what is printed goes to the terminal.
-fn is_for_terminal(arguments: &Arguments<'_>) -> bool {
-    arguments.text(1).is_ok_and(|file| file.trim().is_empty())
-}
-
 fn print(native: &mut Native, arguments: &Arguments<'_>) -> Answer {
     let (text, file) = (arguments.text(0)?, arguments.text(1)?);
-    if is_for_terminal(arguments) {
-        // A translation evaluates a call as often as it asks for the value.
-        if !native.without_effects || native.messages.insert(text.to_owned()) {
-            native.say(text);
-        }
+    if file.trim().is_empty() {
+        native.say(text);
         return Ok(None);
     }
     match writable(native, file, "write")? {

@@ -25,7 +25,7 @@ use base::Name;
 use dae::evaluate::NoExternals;
 use dae::function::External;
 use dae::{Access, Externals, Model, OutsideFunctions, Value, access};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use arguments::Arguments;
 pub use files::{Effect, effect};
@@ -67,8 +67,6 @@ pub struct Native {
     /// What it changed without permission.
     shadow: Shadow,
     without_effects: bool,
-    /// What was printed while the model was being translated.
-    messages: FxHashSet<String>,
     /// Functions of shared libraries.
     outside: Option<Arc<dyn OutsideFunctions>>,
     /// Which functions are called there.
