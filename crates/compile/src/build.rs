@@ -73,6 +73,7 @@ fn assemble(mut schedule: Schedule, shared: &mut Shared, modules: Arc<Modules>) 
     let (time_relations, time_code, slope_code) = builder.time_relations()?;
     let update_code = builder.update(|_| true)?;
     let exact_code = builder.update(|class| class <= Class::Time)?;
+    let discrete_code = builder.update(|class| class == Class::Discrete)?;
     let (tangent_steps, active) = builder.tangents(&sections.dynamics);
     let (ode_pattern, ode_varying) = builder.ode_pattern(&sections.dynamics);
     let implicit = builder.implicit(&sections.dynamics);
@@ -81,7 +82,7 @@ fn assemble(mut schedule: Schedule, shared: &mut Shared, modules: Arc<Modules>) 
     program.implicit = implicit;
     (program.roots, program.roots_code) = (roots, roots_code);
     (program.time_relations, program.time_code, program.slope_code) = (time_relations, time_code, slope_code);
-    (program.update_code, program.exact_code) = (update_code, exact_code);
+    (program.update_code, program.exact_code, program.discrete_code) = (update_code, exact_code, discrete_code);
     program.ode_colours = colours(&ode_pattern, &ode_varying);
     (program.ode_pattern, program.ode_varying) = (ode_pattern, ode_varying);
     Ok(program)
@@ -163,6 +164,7 @@ impl Parts {
             active,
             update_code: nothing,
             exact_code: nothing,
+            discrete_code: nothing,
             defaults: Default::default(),
             modes: Default::default(),
             linear_form: Default::default(),

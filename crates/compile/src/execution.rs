@@ -250,6 +250,11 @@ impl Program {
         self.update(self.exact_code, memory);
     }
 
+    /// Sets the relations whose residues change at events only.
+    pub fn update_discrete_relations(&self, memory: &mut Memory) {
+        self.update(self.discrete_code, memory);
+    }
+
     fn update(&self, code: ChunkId, memory: &mut Memory) {
         let live = memory.values[LIVE as usize];
         memory.set_live(true);

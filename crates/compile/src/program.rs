@@ -280,6 +280,8 @@ pub struct Program {
     pub(crate) slope_code: ChunkId,
     pub(crate) update_code: ChunkId,
     pub(crate) exact_code: ChunkId,
+    /// The same for those that change at events only.
+    pub(crate) discrete_code: ChunkId,
     /// Variables that have a left limit, and where that lies.
     pub pre_pairs: Vec<(Address, Address)>,
     pub(crate) defaults: Defaults,
@@ -375,7 +377,7 @@ impl Program {
                 }
             }
         }
-        order.extend([self.roots_code, self.time_code, self.slope_code, self.exact_code]);
+        order.extend([self.roots_code, self.time_code, self.slope_code, self.exact_code, self.discrete_code]);
         let mut seen = rustc_hash::FxHashSet::default();
         order.retain(|&chunk| seen.insert(chunk));
         jit::Input {

@@ -97,8 +97,14 @@ impl<'a> Verifier<'a> {
                 self.wrong(format!("{id:?} has code that does not exist"));
             }
         }
-        let codes =
-            [program.roots_code, program.time_code, program.slope_code, program.update_code, program.exact_code];
+        let codes = [
+            program.roots_code,
+            program.time_code,
+            program.slope_code,
+            program.update_code,
+            program.exact_code,
+            program.discrete_code,
+        ];
         if codes.iter().any(|chunk| chunk.index() >= chunks) {
             self.wrong("the code of crossing functions does not exist".to_owned());
         }

@@ -222,8 +222,8 @@ impl Instant<'_> {
     /// Carries out the actions of the model once tangents have followed; whether a state was set.
     fn act(&mut self, aftermath: &mut Aftermath, follow: impl FnOnce(&mut Self)) -> Result<bool, Trouble> {
         // Those that only actions hold are decided nowhere else, and a mode that was just entered has none of them.
-        self.update_exact_relations();
         let program = &self.program();
+        program.update_discrete_relations(&mut self.runtime.machine.memory);
         self.runtime.machine.run(|sections| &sections.actions, Phase::Frozen)?;
         follow(self);
         let machine = &mut self.runtime.machine;

@@ -66,7 +66,7 @@ impl Instant<'_> {
     }
 
     /// Sets the relations whose residues have no errors: those between discrete values, and those on time, as right limits.
-    pub(super) fn update_exact_relations(&mut self) {
+    fn update_exact_relations(&mut self) {
         let program = &self.runtime.machine.program.clone();
         let memory = &mut self.runtime.machine.memory;
         if self.timed {
