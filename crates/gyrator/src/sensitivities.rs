@@ -37,8 +37,8 @@ impl Model {
     /// move with parameters, so that derivatives jump there; what when clauses assign and `reinit` sets has derivatives too.
     /// Where there is no derivative, or none can be computed, the error says why: at a condition that touches its limit without
     /// crossing it, where derivatives of states jump without an event (`sign`, `noEvent`, branches in functions), where several
-    /// conditions change at one instant and part with the parameter, in models whose structure
-    /// changes, and in those with delays or clocks.
+    /// conditions change at one instant and part with the parameter, where a condition stands exactly on its edge, where a change
+    /// of structure has none, and in models with delays or clocks.
     ///
     /// ```
     /// let mut session = gyrator::Session::new();
