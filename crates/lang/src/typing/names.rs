@@ -95,7 +95,7 @@ impl Typer<'_> {
         let mut fields = Vec::new();
         let mut current = *steps.first()?;
         loop {
-            if let Some(&local) = self.components.get(&current) {
+            if let Some(local) = self.element_of(current).or_else(|| self.components.get(&current).copied()) {
                 fields.reverse();
                 return Some((local, fields));
             }
@@ -103,6 +103,21 @@ impl Typer<'_> {
             fields.push(node.name);
             current = self.elaborator.instances.class(node.parent).owner?;
         }
+    }
+
+    /// What stands for the element of an array of records in the text of its class: the fields of an element read those
+    /// of the same element.
+    fn element_of(&self, component: CompId) -> Option<LocalId> {
+        let own = self.elements.iter().rev().find(|element| element.component == component)?.own;
+        let instances = &self.elaborator.instances;
+        let mut around = instances.class(self.scope).owner;
+        while let Some(owner) = around {
+            if owner == component {
+                return Some(own);
+            }
+            around = instances.class(instances.component(owner).parent).owner;
+        }
+        None
     }
 
     fn field_of_local(
