@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use base::{Diagnostic, Name};
+use base::{Diagnostic, Id, Name};
 use dae::Variability;
 use dae::expr::CompareOp;
 use dae::function::{ArrayFunction, LocalId};
@@ -19,6 +19,10 @@ use crate::typing::{Typer, convert, fits, highest, literal, rewrite, walk, wrong
 
 /// More parts than this in the value of one record come from fields that read each other over and over.
 const MOST_PARTS: usize = 100_000;
+
+/// The first of the numbers that stand for elements of arrays and their iterators while values are put together; no function
+/// has that many variables.
+const FIRST_PLACEHOLDER: usize = 1 << 30;
 
 /// What is known about the fields of one record while its value is put together.
 struct Fields {
@@ -35,6 +39,7 @@ pub(crate) struct Element {
     pub component: CompId,
     /// What stands for the element in the text of its own class.
     pub own: LocalId,
+    pub ty: Type,
     sizes: Vec<Expr>,
     /// Its number in each dimension.
     iterators: Vec<LocalId>,
@@ -65,19 +70,17 @@ impl Typer<'_> {
     /// An array of records without a binding: the value of each element, from the bindings of its fields.
     fn array_default(&mut self, component: CompId, record: &Arc<RecordType>, ty: &Type, whole: bool) -> Option<Expr> {
         let sizes = self.local_sizes(component).into_iter().collect::<Option<Vec<Expr>>>()?;
-        let node = self.elaborator.instances.component(component);
-        let (name, span) = (node.name, self.elaborator.instances.span(component));
-        let mut push =
-            |name: Name, ty: Type| self.locals.push(Local { name, ty, sizes: Vec::new(), default: None, span });
-        let own = push(name, ty.with_rank(0));
-        let iterators: Vec<LocalId> = sizes.iter().map(|_| push(Name::new("i"), Type::INTEGER)).collect();
-        self.elements.push(Element { component, own, sizes: sizes.clone(), iterators: iterators.clone() });
+        let first =
+            self.elements.last().map_or(FIRST_PLACEHOLDER, |outer| outer.own.index() + 1 + outer.iterators.len());
+        let own = LocalId::from_index(first);
+        let iterators: Vec<LocalId> = (1..=sizes.len()).map(|at| LocalId::from_index(first + at)).collect();
+        let element =
+            Element { component, own, ty: ty.with_rank(0), sizes: sizes.clone(), iterators: iterators.clone() };
+        self.elements.push(element);
         let mut fields = Fields { component, own, values: FxHashMap::default(), parts: 0 };
         let value = self.record_default(component, record, &mut fields, whole);
         self.elements.pop();
-        // Nothing reads the element any more: it becomes one more iterator.
-        self.locals[own].ty = Type::INTEGER;
-        Some(all_elements(value?, sizes, &iterators, ty))
+        Some(self.all_elements(value?, sizes, &iterators, ty))
     }
 
     /// The binding that a component has by itself.
@@ -329,27 +332,49 @@ impl Typer<'_> {
         let variability = highest(&arguments);
         Some(Expr { kind: Kind::Whole(ArrayFunction::Fill, arguments), ty: ty.clone(), variability, span })
     }
-}
 
-/// An array of records from the value of one element, over the numbers of the element.
-fn all_elements(value: Expr, sizes: Vec<Expr>, iterators: &[LocalId], ty: &Type) -> Expr {
-    let (span, ty) = (value.span, ty.clone());
-    let mut varies = false;
-    walk(&value, &mut |expr| varies |= matches!(expr.kind, Kind::Local(local) if iterators.contains(&local)));
-    let variability = highest(std::slice::from_ref(&value)).max(highest(&sizes));
-    if !varies {
-        let arguments = std::iter::once(value).chain(sizes).collect();
-        return Expr { kind: Kind::Whole(ArrayFunction::Fill, arguments), ty, variability, span };
+    /// An array of records from the value of one element, over the numbers of the element.
+    fn all_elements(&mut self, value: Expr, sizes: Vec<Expr>, placeholders: &[LocalId], ty: &Type) -> Expr {
+        let (span, ty) = (value.span, ty.clone());
+        let mut varies = false;
+        walk(&value, &mut |expr| varies |= matches!(expr.kind, Kind::Local(local) if placeholders.contains(&local)));
+        let variability = highest(std::slice::from_ref(&value)).max(highest(&sizes));
+        if !varies {
+            let arguments = std::iter::once(value).chain(sizes).collect();
+            return Expr { kind: Kind::Whole(ArrayFunction::Fill, arguments), ty, variability, span };
+        }
+        let mut iterators = Vec::with_capacity(sizes.len());
+        for size in sizes {
+            let (one, variability) = (literal(Kind::Integer(1), Type::INTEGER, span), size.variability);
+            let kind = Kind::Range(Box::new(one), None, Box::new(size));
+            let range = Expr { kind, ty: Type::INTEGER.with_rank(1), variability, span };
+            let name = self.fresh_name();
+            let local = Local { name, ty: Type::INTEGER, sizes: Vec::new(), default: None, span };
+            iterators.push(Iterator { local: self.locals.push(local), range });
+        }
+        let value = rewrite(&value, &mut |expr| match expr.kind {
+            Kind::Local(local) => {
+                let at = placeholders.iter().position(|&placeholder| placeholder == local)?;
+                Some(Expr { kind: Kind::Local(iterators[at].local), ..expr.clone() })
+            }
+            _ => None,
+        });
+        // The last iterator is the outermost dimension.
+        iterators.reverse();
+        Expr { kind: Kind::ArrayFor { element: Box::new(value), iterators }, ty, variability, span }
     }
-    let range = |size: Expr| {
-        let (one, variability) = (literal(Kind::Integer(1), Type::INTEGER, span), size.variability);
-        let kind = Kind::Range(Box::new(one), None, Box::new(size));
-        Expr { kind, ty: Type::INTEGER.with_rank(1), variability, span }
-    };
-    // The last iterator is the outermost dimension.
-    let over = iterators.iter().zip(sizes).map(|(&local, size)| Iterator { local, range: range(size) });
-    let iterators = over.rev().collect();
-    Expr { kind: Kind::ArrayFor { element: Box::new(value), iterators }, ty, variability, span }
+
+    /// A name for an iterator that no variable of the function has.
+    fn fresh_name(&self) -> Name {
+        let mut number = 0;
+        loop {
+            let name = if number == 0 { Name::new("i") } else { Name::new(&format!("i{number}")) };
+            if self.locals.iter().all(|(_, local)| local.name != name) {
+                return name;
+            }
+            number += 1;
+        }
+    }
 }
 
 /// The size of an array that is written element by element.

@@ -127,7 +127,9 @@ impl Typer<'_> {
         steps: &[CompId],
         reference: &ast::ComponentRef,
     ) -> Expr {
-        let (ty, span) = (self.locals[local].ty.clone(), reference.span);
+        let element = self.elements.iter().find(|element| element.own == local);
+        let ty = element.map_or_else(|| self.locals[local].ty.clone(), |element| element.ty.clone());
+        let span = reference.span;
         let mut value = Expr { kind: Kind::Local(local), ty, variability: Variability::Continuous, span };
         for &name in fields {
             value = self.field(value, ast::Ident { name, span });
