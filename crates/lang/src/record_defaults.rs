@@ -5,24 +5,44 @@
 
 use std::sync::Arc;
 
-use base::Diagnostic;
+use base::{Diagnostic, Id, Name};
+use dae::Variability;
+use dae::expr::CompareOp;
 use dae::function::{ArrayFunction, LocalId};
 use rustc_hash::FxHashMap;
 use syntax::ast;
 
 use crate::instance::{CompId, ComponentType};
-use crate::typed::{Base, Expr, Kind, RecordType, Type};
-use crate::typing::{Typer, highest, literal, rewrite, walk, wrong};
+use crate::modifier::Binding;
+use crate::typed::{Base, Expr, Iterator, Kind, Local, RecordType, Subscript, Type};
+use crate::typing::{Typer, convert, fits, highest, literal, rewrite, walk, wrong};
 
 /// More parts than this in the value of one record come from fields that read each other over and over.
 const MOST_PARTS: usize = 100_000;
 
+/// The first of the numbers that stand for elements of arrays and their iterators while values are put together; no function
+/// has that many variables.
+const FIRST_PLACEHOLDER: usize = 1 << 30;
+
 /// What is known about the fields of one record while its value is put together.
 struct Fields {
-    /// The variable of the function that is the record.
+    /// The record: a variable of the function, or a field that is an array of records.
+    component: CompId,
+    /// What stands for the record in the bindings of its fields: the variable, or one element of the array.
     own: LocalId,
     values: FxHashMap<CompId, Part>,
     parts: usize,
+}
+
+/// One element of an array of records whose fields get their values.
+pub(crate) struct Element {
+    pub component: CompId,
+    /// What stands for the element in the text of its own class.
+    pub own: LocalId,
+    pub ty: Type,
+    sizes: Vec<Expr>,
+    /// Its number in each dimension.
+    iterators: Vec<LocalId>,
 }
 
 #[derive(Clone)]
@@ -40,13 +60,27 @@ impl Typer<'_> {
             return Some(value);
         }
         let (Base::Record(record), Some(&own)) = (&ty.base, self.components.get(&component)) else { return None };
-        let mut fields = Fields { own, values: FxHashMap::default(), parts: 0 };
-        // The fields of one element of an array read those of the same element.
-        let declared = std::mem::replace(&mut self.locals[own].ty, ty.with_rank(0));
-        let value = self.record_default(component, record, &mut fields, is_given);
-        self.locals[own].ty = declared;
-        let value = value?;
-        self.for_all_elements(component, value, ty)
+        if ty.rank > 0 {
+            return self.array_default(component, record, ty, is_given);
+        }
+        let mut fields = Fields { component, own, values: FxHashMap::default(), parts: 0 };
+        self.record_default(component, record, &mut fields, is_given)
+    }
+
+    /// An array of records without a binding: the value of each element, from the bindings of its fields.
+    fn array_default(&mut self, component: CompId, record: &Arc<RecordType>, ty: &Type, whole: bool) -> Option<Expr> {
+        let sizes = self.local_sizes(component).into_iter().collect::<Option<Vec<Expr>>>()?;
+        let first =
+            self.elements.last().map_or(FIRST_PLACEHOLDER, |outer| outer.own.index() + 1 + outer.iterators.len());
+        let own = LocalId::from_index(first);
+        let iterators: Vec<LocalId> = (1..=sizes.len()).map(|at| LocalId::from_index(first + at)).collect();
+        let element =
+            Element { component, own, ty: ty.with_rank(0), sizes: sizes.clone(), iterators: iterators.clone() };
+        self.elements.push(element);
+        let mut fields = Fields { component, own, values: FxHashMap::default(), parts: 0 };
+        let value = self.record_default(component, record, &mut fields, whole);
+        self.elements.pop();
+        Some(self.all_elements(value?, sizes, &iterators, ty))
     }
 
     /// The binding that a component has by itself.
@@ -60,10 +94,83 @@ impl Typer<'_> {
         if value.ty.is_unknown() {
             return Some(value);
         }
+        let value = match self.of_element(&binding, component, ty, value) {
+            Ok(value) => return Some(value),
+            Err(value) => value,
+        };
         match self.as_record(value.clone(), ty) {
             Some(value) => Some(value),
             None => Some(self.expect(value, ty, "the default value")),
         }
+    }
+
+    /// The part of the value of a modifier that belongs to the element of the arrays of records around the component
+    /// (7.2.5); the value itself where it is not taken apart.
+    fn of_element(&mut self, binding: &Binding, component: CompId, ty: &Type, value: Expr) -> Result<Expr, Expr> {
+        if self.elements.is_empty() {
+            return Err(value);
+        }
+        let wanted = self.elaborator.wanted(binding, component, Name::new(""), ty);
+        let mut dimensions = Vec::new();
+        for (id, rank) in wanted.arrays {
+            if let Some(element) = self.elements.iter().find(|element| element.component == id) {
+                let own = element.iterators.len().saturating_sub(rank);
+                dimensions.extend(element.iterators[own..].iter().copied().zip(element.sizes[own..].iter().cloned()));
+            }
+        }
+        let split = dimensions.len();
+        if split == 0 {
+            return Err(value);
+        }
+        if value.ty.rank != ty.rank + split || !fits(&value.ty.with_rank(0), &ty.with_rank(0)) {
+            if value.ty.rank == 0 && ty.rank == 0 && fits(&value.ty, ty) {
+                self.elaborator.warn_of_missing_each(binding, component, Name::new(""));
+                return Err(value);
+            }
+            let diagnostic =
+                self.elaborator.wrong_type(binding, component, Name::new(""), ty, (ty.rank, split), &value);
+            self.report(diagnostic);
+            return Ok(wrong(value.span));
+        }
+        let value = convert(value, &ty.with_rank(ty.rank + split));
+        let mut subscripts = Vec::with_capacity(split);
+        for (dimension, (iterator, size)) in dimensions.into_iter().enumerate() {
+            match self.subscript_of_element(&value, dimension, iterator, size) {
+                Some(subscript) => subscripts.push(Subscript::Expr(subscript)),
+                None => {
+                    let path = self.elaborator.instances.path(component);
+                    let message =
+                        format!("the modifier of `{path}` has not as many elements as the array of records around it");
+                    let declared = self.elaborator.instances.span(component);
+                    let diagnostic = Diagnostic::error("size-mismatch", message)
+                        .at(binding.span, "this is the modifier")
+                        .at(declared, "for this component")
+                        .hint("give one value for each element, or write `each` before a value that holds for all")
+                        .specification("7.2.5");
+                    self.report(diagnostic);
+                    return Ok(wrong(value.span));
+                }
+            }
+        }
+        let (variability, span) = (value.variability, value.span);
+        Ok(Expr { kind: Kind::Index(Box::new(value), subscripts), ty: ty.clone(), variability, span })
+    }
+
+    /// The number of the element in one dimension of the value; `None` where the value is known to have another size. Where
+    /// sizes are found at run time only, another one makes the subscript invalid.
+    fn subscript_of_element(&self, value: &Expr, dimension: usize, iterator: LocalId, size: Expr) -> Option<Expr> {
+        let (variability, span) = (Variability::Continuous, value.span);
+        let own = Expr { kind: Kind::Local(iterator), ty: Type::INTEGER, variability, span };
+        if let (Some(found), Kind::Integer(declared)) = (known_size(value, dimension), &size.kind) {
+            return (found as i64 == *declared).then_some(own);
+        }
+        let number = |value: i64| literal(Kind::Integer(value), Type::INTEGER, span);
+        let found = Kind::Whole(ArrayFunction::Size, vec![value.clone(), number(dimension as i64 + 1)]);
+        let found = Expr { kind: found, ty: Type::INTEGER, variability, span };
+        let equal = Kind::Compare(CompareOp::Equal, Box::new(found), Box::new(size));
+        let equal = Expr { kind: equal, ty: Type::BOOLEAN, variability, span };
+        let kind = Kind::If(Box::new(equal), Box::new(own), Box::new(number(0)));
+        Some(Expr { kind, ty: Type::INTEGER, variability, span })
     }
 
     /// A record without a binding, but with bindings of its fields: `output Complex c(re = a, im = b)`. With `whole` only
@@ -117,6 +224,10 @@ impl Typer<'_> {
             Some(value) => self.with_fields(value, fields),
             None => match &ty.base {
                 Base::Record(record) if ty.rank == 0 => self.record_default(part, record, fields, whole),
+                Base::Record(record) => {
+                    let value = self.array_default(part, record, ty, whole);
+                    value.and_then(|value| self.with_fields(value, fields))
+                }
                 _ => None,
             },
         });
@@ -152,8 +263,7 @@ impl Typer<'_> {
 
     /// The value of the field that a path of positions leads to.
     fn field_value(&mut self, path: &[u32], fields: &mut Fields, read: &Expr) -> Option<Expr> {
-        let component = self.components.iter().find(|(_, local)| **local == fields.own).map(|(&id, _)| id)?;
-        let mut current = component;
+        let mut current = fields.component;
         for (at, &position) in path.iter().enumerate() {
             let Ok(ComponentType::Class(class)) = self.elaborator.instances.component_type(current) else {
                 return None;
@@ -161,10 +271,11 @@ impl Typer<'_> {
             current = *self.elaborator.instances.components_of(class).get(position as usize)?;
             let rest = &path[at + 1..];
             let has_value = self.elaborator.instances.component(current).modifier.binding.is_some();
-            if !rest.is_empty() && !has_value {
+            let ty = self.elaborator.component_type(current).ok()?;
+            // What is below an array of records is a part of all its elements.
+            if !rest.is_empty() && !has_value && ty.rank == 0 {
                 continue;
             }
-            let ty = self.elaborator.component_type(current).ok()?;
             let mut value = self.part_default(current, &ty, fields, false)?;
             for &position in rest {
                 let name = match &value.ty.base {
@@ -198,7 +309,7 @@ impl Typer<'_> {
                 Expr {
                     kind: Kind::Record(record.clone(), values),
                     ty: ty.with_rank(0),
-                    variability: dae::Variability::Constant,
+                    variability: Variability::Constant,
                     span,
                 }
             }
@@ -222,17 +333,57 @@ impl Typer<'_> {
         Some(Expr { kind: Kind::Whole(ArrayFunction::Fill, arguments), ty: ty.clone(), variability, span })
     }
 
-    /// An array of records begins with the same value in all its elements.
-    fn for_all_elements(&mut self, component: CompId, value: Expr, ty: &Type) -> Option<Expr> {
-        if ty.rank == 0 {
-            return Some(value);
+    /// An array of records from the value of one element, over the numbers of the element.
+    fn all_elements(&mut self, value: Expr, sizes: Vec<Expr>, placeholders: &[LocalId], ty: &Type) -> Expr {
+        let (span, ty) = (value.span, ty.clone());
+        let mut varies = false;
+        walk(&value, &mut |expr| varies |= matches!(expr.kind, Kind::Local(local) if placeholders.contains(&local)));
+        let variability = highest(std::slice::from_ref(&value)).max(highest(&sizes));
+        if !varies {
+            let arguments = std::iter::once(value).chain(sizes).collect();
+            return Expr { kind: Kind::Whole(ArrayFunction::Fill, arguments), ty, variability, span };
         }
-        let mut arguments = vec![value];
-        for size in self.local_sizes(component) {
-            arguments.push(size?);
+        let mut iterators = Vec::with_capacity(sizes.len());
+        for size in sizes {
+            let (one, variability) = (literal(Kind::Integer(1), Type::INTEGER, span), size.variability);
+            let kind = Kind::Range(Box::new(one), None, Box::new(size));
+            let range = Expr { kind, ty: Type::INTEGER.with_rank(1), variability, span };
+            let name = self.fresh_name();
+            let local = Local { name, ty: Type::INTEGER, sizes: Vec::new(), default: None, span };
+            iterators.push(Iterator { local: self.locals.push(local), range });
         }
-        let (variability, span) = (highest(&arguments), arguments[0].span);
-        Some(Expr { kind: Kind::Whole(ArrayFunction::Fill, arguments), ty: ty.clone(), variability, span })
+        let value = rewrite(&value, &mut |expr| match expr.kind {
+            Kind::Local(local) => {
+                let at = placeholders.iter().position(|&placeholder| placeholder == local)?;
+                Some(Expr { kind: Kind::Local(iterators[at].local), ..expr.clone() })
+            }
+            _ => None,
+        });
+        // The last iterator is the outermost dimension.
+        iterators.reverse();
+        Expr { kind: Kind::ArrayFor { element: Box::new(value), iterators }, ty, variability, span }
+    }
+
+    /// A name for an iterator that no variable of the function has.
+    fn fresh_name(&self) -> Name {
+        let mut number = 0;
+        loop {
+            let name = if number == 0 { Name::new("i") } else { Name::new(&format!("i{number}")) };
+            if self.locals.iter().all(|(_, local)| local.name != name) {
+                return name;
+            }
+            number += 1;
+        }
+    }
+}
+
+/// The size of an array that is written element by element.
+fn known_size(value: &Expr, dimension: usize) -> Option<usize> {
+    match &value.kind {
+        Kind::ToReal(value) => known_size(value, dimension),
+        Kind::Array(items) if dimension == 0 => Some(items.len()),
+        Kind::Array(items) => known_size(items.first()?, dimension - 1),
+        _ => None,
     }
 }
 

@@ -22,9 +22,9 @@ pub(crate) struct TypedBinding {
 }
 
 /// The dimensions that the value of a modifier must have.
-struct Wanted {
+pub(crate) struct Wanted {
     /// Those of the arrays of components, from the outermost.
-    arrays: Vec<(CompId, usize)>,
+    pub arrays: Vec<(CompId, usize)>,
     /// How many belong to arrays of components.
     split: usize,
     /// How many one modified element has by itself.
@@ -73,7 +73,7 @@ impl Elaborator {
     }
 
     /// Where the dimensions of the value of a modifier come from.
-    fn wanted(&mut self, binding: &Binding, component: CompId, attribute: Name, ty: &Type) -> Wanted {
+    pub(crate) fn wanted(&mut self, binding: &Binding, component: CompId, attribute: Name, ty: &Type) -> Wanted {
         let mut levels = usize::from(binding.spread.levels);
         let mut rank = ty.rank;
         if attribute != "" && levels == 0 {
@@ -282,7 +282,7 @@ impl Elaborator {
     }
 
     /// The meaning is plain and other tools take it.
-    fn warn_of_missing_each(&mut self, binding: &Binding, component: CompId, attribute: Name) {
+    pub(crate) fn warn_of_missing_each(&mut self, binding: &Binding, component: CompId, attribute: Name) {
         let what = self.modified(component, attribute);
         let diagnostic =
             Diagnostic::warning("missing-each", format!("{what} gets one value for all elements of an array"))
@@ -294,7 +294,7 @@ impl Elaborator {
         self.instances.report(Box::new(diagnostic));
     }
 
-    fn wrong_type(
+    pub(crate) fn wrong_type(
         &self,
         binding: &Binding,
         component: CompId,

@@ -23,6 +23,7 @@ use syntax::ast;
 
 use crate::elaborate::Elaborator;
 use crate::instance::{ClassId, CompId};
+use crate::record_defaults::Element;
 use crate::typed::{Base, Expr, FunctionType, Iterator, Kind, Local, Locals, Reference, Subscript, Type};
 
 /// The longest `a + b + c …`: each operator is one level of a tree, and later stages walk down all of them.
@@ -63,6 +64,8 @@ pub struct Typer<'e> {
     pub locals: Locals,
     /// The components of a function class that are variables of the function.
     pub components: FxHashMap<CompId, LocalId>,
+    /// The arrays of records of whose elements the first value is put together, outermost first.
+    pub(crate) elements: Vec<Element>,
     /// The names of `locals` that are visible, innermost last.
     visible: Vec<(Name, LocalId)>,
     /// Iterators over constants.
@@ -100,6 +103,7 @@ impl<'e> Typer<'e> {
             connections: false,
             locals: Locals::new(),
             components: FxHashMap::default(),
+            elements: Vec::new(),
             visible: Vec::new(),
             constant_iterators: Vec::new(),
             ends: Vec::new(),

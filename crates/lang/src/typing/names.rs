@@ -95,7 +95,7 @@ impl Typer<'_> {
         let mut fields = Vec::new();
         let mut current = *steps.first()?;
         loop {
-            if let Some(&local) = self.components.get(&current) {
+            if let Some(local) = self.element_of(current).or_else(|| self.components.get(&current).copied()) {
                 fields.reverse();
                 return Some((local, fields));
             }
@@ -105,6 +105,21 @@ impl Typer<'_> {
         }
     }
 
+    /// What stands for the element of an array of records in the text of its class: the fields of an element read those
+    /// of the same element.
+    fn element_of(&self, component: CompId) -> Option<LocalId> {
+        let own = self.elements.iter().rev().find(|element| element.component == component)?.own;
+        let instances = &self.elaborator.instances;
+        let mut around = instances.class(self.scope).owner;
+        while let Some(owner) = around {
+            if owner == component {
+                return Some(own);
+            }
+            around = instances.class(instances.component(owner).parent).owner;
+        }
+        None
+    }
+
     fn field_of_local(
         &mut self,
         local: LocalId,
@@ -112,7 +127,9 @@ impl Typer<'_> {
         steps: &[CompId],
         reference: &ast::ComponentRef,
     ) -> Expr {
-        let (ty, span) = (self.locals[local].ty.clone(), reference.span);
+        let element = self.elements.iter().find(|element| element.own == local);
+        let ty = element.map_or_else(|| self.locals[local].ty.clone(), |element| element.ty.clone());
+        let span = reference.span;
         let mut value = Expr { kind: Kind::Local(local), ty, variability: Variability::Continuous, span };
         for &name in fields {
             value = self.field(value, ast::Ident { name, span });
