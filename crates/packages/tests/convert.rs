@@ -326,3 +326,15 @@ fn a_modifier_that_decides_is_used_up() {
     assert_eq!(texts[0], "model M\n  Lib.One a(p = 2);\nend M;\n");
     assert!(remarks.len() == 1 && remarks[0].message.contains("`p` is not converted"), "{remarks:?}");
 }
+
+/// A new name that an iterator or something nearer has already would mean that.
+#[test]
+fn a_new_name_is_not_captured() {
+    let before = "model M\n  extends Lib.A;\n  Real x = sum(p for q in 1:3);\n  function f\n    input Real q;\n    output Real y = q + p;\n  end f;\n\
+        end M;\n";
+    let (texts, remarks) = converted("convertElement(\"Lib.A\", \"p\", \"q\");", &[before]);
+    assert_eq!(texts[0], before);
+    let told: Vec<(usize, &str)> = remarks.iter().map(|remark| (remark.line, remark.message.as_str())).collect();
+    let message = "`p` is `q` now, but that name means something else here";
+    assert_eq!(told, [(3, message), (6, message)]);
+}

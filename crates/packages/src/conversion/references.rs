@@ -86,7 +86,13 @@ impl Rewrite<'_> {
                 return false;
             }
             for base in self.world.library_bases(&Class::User(class.clone())) {
-                if self.renamed_element(&base.join("."), &rest, idents) {
+                let base = base.join(".");
+                if let Some(new) = self.captured(scope, &class, &base, &rest) {
+                    let message = format!("`{}` is `{new}` now, but that name means something else here", rest[0]);
+                    self.messages.push((range(idents[0].span).start, message));
+                    return true;
+                }
+                if self.renamed_element(&base, &rest, idents) {
                     if let Some((class, component)) = redeclared {
                         let class = self.world.class(&class, &component.type_name);
                         self.element_name(class.as_ref(), &idents[1..]);
@@ -101,6 +107,23 @@ impl Rewrite<'_> {
             around = known.filter(|known| !known.definition.encapsulated).and_then(|known| known.parent.clone());
         }
         false
+    }
+
+    /// The new name of an inherited element where something nearer than the class that inherits it has that name already.
+    fn captured(&self, scope: &str, heir: &str, base: &str, rest: &[String]) -> Option<String> {
+        let (_, new) = self.rules.element(base, rest)?;
+        let first = parts(&new).into_iter().next().filter(|first| *first != rest[0])?;
+        if self.locals.iter().any(|local| local.name == first.as_str()) {
+            return Some(new);
+        }
+        let mut nearer = scope.to_owned();
+        while nearer != heir {
+            if self.world.member(&nearer, &first).is_some() || self.world.imports(&nearer, &first) {
+                return Some(new);
+            }
+            nearer = self.world.classes.get(&nearer)?.parent.clone()?;
+        }
+        None
     }
 
     /// The name of an element that redeclares one which the class around it inherits. That of a class stands in more places, so
