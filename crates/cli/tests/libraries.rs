@@ -82,6 +82,37 @@ fn the_used_version_counts_in_whichever_folder_it_is() {
     assert!(folder.read("u.csv").lines().last().is_some_and(|line| line.ends_with(",1")), "{}", folder.read("u.csv"));
 }
 
+/// Which version stands for another is a decision, unless the library itself says so.
+#[test]
+fn strict_refuses_another_version() {
+    let folder = Folder::new("versions-strict");
+    folder.write("lib/Lib 2.0.0/package.mo", &version("2.0.0", "2", ", conversion(noneFromVersion = \"1.5.0\")"));
+    let call = ["simulate", "m.mo", "-o", "m.csv", "--stop-time", "1", "-L", "lib", "--strict"];
+    for (uses, status) in [("2.0.0", 0), ("1.5.0", 0), ("1.0.0", 1)] {
+        folder.write(
+            "m.mo",
+            &format!("model M\n  Real x = Lib.value;\n  annotation(uses(Lib(version = \"{uses}\")));\nend M;\n"),
+        );
+        let run = gyrator(&folder, &call);
+        assert_eq!(run.status, status, "{}", run.stderr);
+        assert_eq!(
+            run.stderr.contains("error[library-version]: `Lib` 1.0.0 is used, but 2.0.0 is loaded"),
+            status == 1
+        );
+    }
+}
+
+#[test]
+fn releases_come_before_what_is_not_released() {
+    let folder = Folder::new("versions-early");
+    folder.write("lib/Lib 1.9.0/package.mo", &version("1.9.0", "9", ""));
+    folder.write("lib/Lib 1.10.0/package.mo", &version("1.10.0", "10", ""));
+    folder.write("lib/Lib 2.0.0-beta/package.mo", &version("2.0.0-beta", "2", ""));
+    assert_eq!(value(&folder, "", &["-L", "lib"]).0, 10.0);
+    let beta = "annotation(uses(Lib(version = \"2.0.0-beta\")));";
+    assert_eq!(value(&folder, beta, &["-L", "lib"]), (2.0, String::new()));
+}
+
 #[test]
 fn a_version_that_a_library_uses_and_does_not_get_is_told() {
     let folder = Folder::new("versions-two");
@@ -150,4 +181,16 @@ fn a_model_is_converted_by_the_script_of_the_library() {
     assert!(run.status == 1 && run.stderr.contains("no conversion from version 0.5"), "{}", run.stderr);
     let run = gyrator(&folder, &["convert", "n.mo", "--to", "Lib@2.0.0", "-L", "lib", "--from", "1.0.0"]);
     assert_eq!((run.status, folder.read("n.mo").as_str()), (0, "model N\n  Lib.New a;\nend N;\n"), "{}", run.stderr);
+}
+
+/// The classes of a package are converted together.
+#[test]
+fn a_file_of_a_package_is_not_converted_without_it() {
+    let folder = Folder::new("convert-file");
+    folder.write("User/package.mo", "package User\n  annotation(uses(Lib(version = \"1.1.0\")));\nend User;\n");
+    let text = "within User;\nmodel M\n  extends Lib.Old;\nend M;\n";
+    folder.write("User/M.mo", text);
+    let run = gyrator(&folder, &["convert", "User/M.mo", "--to", "Lib@2.0.0"]);
+    assert!(run.status != 0 && run.stderr.contains("`User/package.mo` names 1.1.0"), "{}", run.stderr);
+    assert_eq!(folder.read("User/M.mo"), text);
 }

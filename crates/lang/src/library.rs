@@ -761,12 +761,12 @@ impl Libraries {
     }
 
     /// Whether one folder or file of a library is to be taken before another: the version that is used first, then one
-    /// without a version in its name, then the newest (13.4.4).
+    /// without a version in its name, then the newest (13.4.4); one that is not released yet only where no other is there.
     fn is_better(&self, name: Name, entry: &str, known: &str) -> bool {
         let used = self.first_used(name).map(|used| &*used.version);
         let rank = |entry: &str| {
             let version = version_of_entry(entry);
-            (version.is_some() && version == used, version.is_none(), version.map(version_numbers))
+            (version.is_some() && version == used, version.is_none(), version.map(version_rank))
         };
         rank(entry) > rank(known)
     }
@@ -994,7 +994,8 @@ fn other_version(class: &ast::ClassDef, used: &Used) -> Option<Diagnostic> {
                 "`gyrator convert` with `--to {name}@{found}` rewrites the text for it, or give a folder with `{name} {}` by -L",
                 used.version
             ))
-            .specification("18.8.2"),
+            .specification("18.8.2")
+            .decides(),
     )
 }
 
@@ -1004,10 +1005,11 @@ fn version_of_entry(entry: &str) -> Option<&str> {
     Some(version.strip_suffix(".mo").unwrap_or(version))
 }
 
-/// Numbers compare as numbers: 1.10.0 is newer than 1.2.0.
-fn version_numbers(version: &str) -> Vec<u64> {
+/// Releases come before what is not released yet, as 4.0.0-beta.1. Numbers compare as numbers: 1.10.0 is newer than 1.2.0.
+fn version_rank(version: &str) -> (bool, Vec<u64>) {
+    let is_released = !version.split('+').next().unwrap_or(version).contains('-');
     let parts = version.split(|c: char| !c.is_ascii_digit());
-    parts.filter_map(|part| part.parse().ok()).collect()
+    (is_released, parts.filter_map(|part| part.parse().ok()).collect())
 }
 
 /// The class that the folder of a package holds: `Modelica 4.1.0` is `Modelica`.
@@ -1073,8 +1075,11 @@ mod tests {
 
     #[test]
     fn versions_compare_as_numbers() {
-        assert!(version_numbers("1.10.0") > version_numbers("1.2.0"));
-        assert!(version_numbers("4.0") > version_numbers("3.2.3"));
+        assert!(version_rank("1.10.0") > version_rank("1.2.0"));
+        assert!(version_rank("4.0") > version_rank("3.2.3"));
+        assert!(version_rank("4.0.0") > version_rank("4.1.0-beta"));
+        assert!(version_rank("4.1.0-beta.2") > version_rank("4.1.0-beta.1"));
+        assert!(version_rank("4.0.1+maint-2") > version_rank("4.0.0"));
         assert_eq!(version_of_entry("Modelica 4.1.0"), Some("4.1.0"));
         assert_eq!(version_of_entry("Modelica"), None);
     }

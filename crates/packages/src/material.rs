@@ -19,8 +19,8 @@ pub struct Described {
     pub uses: Vec<(String, Version)>,
 }
 
-/// The package below a folder: the one that is named or the only one, at the top or one folder below it. A file `Name.mo` is
-/// one too. Messages speak of `shown`, the folder or the archive that it was unpacked from.
+/// The package below a folder: the one that is named or the only one, at the top or one folder below it, and a further
+/// one below where these have files `Name.mo` only, which are packages too. Messages speak of `shown`, the folder or the archive that it was unpacked from.
 pub fn find_package(folder: &Path, name: Option<&str>, shown: &str) -> Result<PathBuf, String> {
     if folder.join("package.mo").is_file()
         && name.is_none_or(|name| describe(folder).is_ok_and(|known| known.name == name))
@@ -28,9 +28,15 @@ pub fn find_package(folder: &Path, name: Option<&str>, shown: &str) -> Result<Pa
         return Ok(folder.to_owned());
     }
     let mut found = packages_in(folder);
+    let mut level = vec![folder.to_owned()];
     if found.is_empty() {
-        found =
-            entries(folder).into_iter().filter(|path| path.is_dir()).flat_map(|inner| packages_in(&inner)).collect();
+        level = folders_in(&level);
+        found = level.iter().flat_map(|inner| packages_in(inner)).collect();
+    }
+    // A file beside the folders of the sources may be an example: what it comes with is not passed over.
+    if found.iter().all(|path| path.is_file()) {
+        let deeper = folders_in(&level);
+        found.extend(deeper.iter().flat_map(|inner| packages_in(inner)).filter(|path| path.is_dir()));
     }
     if let Some(name) = name {
         found.retain(|path| lang_name(path).as_deref() == Some(name));
@@ -46,6 +52,10 @@ pub fn find_package(folder: &Path, name: Option<&str>, shown: &str) -> Result<Pa
             Err(format!("`{shown}` has several packages, name one of them: {}", names.join(", ")))
         }
     }
+}
+
+fn folders_in(folders: &[PathBuf]) -> Vec<PathBuf> {
+    folders.iter().flat_map(|folder| entries(folder)).filter(|path| path.is_dir()).collect()
 }
 
 /// Folders with `package.mo` and files with a class.

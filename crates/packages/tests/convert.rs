@@ -236,3 +236,105 @@ fn texts_with_errors_stay_as_they_are() {
         Text { path: "b.mo".into(), content: "model M annotation(uses(Lib(version=\"1.5\"))); end M;".to_owned() };
     assert_eq!(used_version(&[text], "Lib").unwrap().as_deref(), Some("1.5"));
 }
+
+/// An iterator is nearer than what a class inherits or declares.
+#[test]
+fn iterators_hide_other_names() {
+    let script = "convertElement(\"Lib.A\", {\"old\", \"p\"}, {\"new\", \"q\"});";
+    check(
+        script,
+        "model M\n  extends Lib.A(old = 5);\n  Real w[3] = {old for old in 1:old};\n  Real v = sum(old + p for old in 1:3);\n  \
+         Real u[2, 3] = {{old*j for j in 1:old} for old in 1:2};\n  Real s;\nequation\n  for old in 1:3 loop\n    x[old] = p[old];\n  end for;\n  \
+         y = old;\nalgorithm\n  for old in 1:3, p in old:old loop s := s + old + p; end for;\n  s := s + old;\nend M;\n",
+        "model M\n  extends Lib.A(new = 5);\n  Real w[3] = {old for old in 1:new};\n  Real v = sum(old + q for old in 1:3);\n  \
+         Real u[2, 3] = {{old*j for j in 1:old} for old in 1:2};\n  Real s;\nequation\n  for old in 1:3 loop\n    x[old] = q[old];\n  end for;\n  \
+         y = new;\nalgorithm\n  for old in 1:3, p in old:old loop s := s + old + p; end for;\n  s := s + new;\nend M;\n",
+    );
+}
+
+/// Elements of an iterator are those of the class that it runs over.
+#[test]
+fn iterators_have_the_class_of_what_they_run_over() {
+    let script = "convertElement(\"Lib.A\", \"p\", \"q\");";
+    check(
+        script,
+        "package P\n  record R\n    Real p = 1;\n    Lib.A inside;\n  end R;\n  function f\n    input Real u;\n    output Lib.A y[2];\n  end f;\n  \
+         constant Lib.A fixed;\n  model M\n    Lib.A a(p = 5), arr[2], b;\n    R recs[2];\n    Real s = sum(a.p for a in recs) + a.p;\n    \
+         Real t = sum(e.p for e in arr) + sum(e.p for e in arr[1:2]) + sum(e.p for e in {a, b});\n    \
+         Real u = sum(e.inside.p for e in recs) + sum(sum(g.p for g in e) for e in {arr, arr});\n    \
+         Real v = sum(e.p for e in f(1)) + sum(e.p for e in recs.inside) + sum(e.p for e in {d for d in arr});\n    \
+         Real w = fixed.p + P.fixed.p + .P.fixed.p;\n  algorithm\n    for e in arr loop s := e.p; end for;\n    for e in recs loop s := e.p; end for;\n  end M;\nend P;\n",
+        "package P\n  record R\n    Real p = 1;\n    Lib.A inside;\n  end R;\n  function f\n    input Real u;\n    output Lib.A y[2];\n  end f;\n  \
+         constant Lib.A fixed;\n  model M\n    Lib.A a(q = 5), arr[2], b;\n    R recs[2];\n    Real s = sum(a.p for a in recs) + a.q;\n    \
+         Real t = sum(e.q for e in arr) + sum(e.q for e in arr[1:2]) + sum(e.q for e in {a, b});\n    \
+         Real u = sum(e.inside.q for e in recs) + sum(sum(g.q for g in e) for e in {arr, arr});\n    \
+         Real v = sum(e.q for e in f(1)) + sum(e.q for e in recs.inside) + sum(e.q for e in {d for d in arr});\n    \
+         Real w = fixed.q + P.fixed.q + .P.fixed.q;\n  algorithm\n    for e in arr loop s := e.q; end for;\n    for e in recs loop s := e.p; end for;\n  end M;\nend P;\n",
+    );
+}
+
+/// What a class inherits from the library is nearer than what stands around it; names of functions are nearer still.
+#[test]
+fn the_nearest_name_counts() {
+    check(
+        "convertElement(\"Lib.A\", \"p\", \"q\");",
+        "package P\n  constant Real p = 2;\n  model M\n    extends Lib.A;\n    Real x = p;\n    function f\n      input Real p;\n      output Real y = p;\n    \
+         end f;\n    function g\n      input Real u;\n      output Real y = u + p;\n    end g;\n    encapsulated model N\n      Real x = p;\n    end N;\n    \
+         Real z = f(p = p);\n  end M;\n  model O\n    Real x = p;\n  end O;\nend P;\n",
+        "package P\n  constant Real p = 2;\n  model M\n    extends Lib.A;\n    Real x = q;\n    function f\n      input Real p;\n      output Real y = p;\n    \
+         end f;\n    function g\n      input Real u;\n      output Real y = u + q;\n    end g;\n    encapsulated model N\n      Real x = p;\n    end N;\n    \
+         Real z = f(p = q);\n  end M;\n  model O\n    Real x = p;\n  end O;\nend P;\n",
+    );
+}
+
+/// Names with several parts replace no subscripts between them.
+#[test]
+fn subscripts_inside_of_a_renamed_name() {
+    let script = "convertElement(\"Lib.A\", \"out.sig\", \"y\");";
+    let (texts, remarks) = converted(script, &["model M\n  Lib.A a;\n  Real x = a.out[2].sig + a.out.sig;\nend M;\n"]);
+    assert_eq!(texts[0], "model M\n  Lib.A a;\n  Real x = a.out[2].sig + a.y;\nend M;\n");
+    assert!(remarks.len() == 1 && remarks[0].line == 3 && remarks[0].message.contains("subscripts"), "{remarks:?}");
+}
+
+#[test]
+fn components_that_are_redeclared_have_the_new_name() {
+    let script = "convertElement(\"Lib.A\", {\"part\", \"Part\"}, {\"piece\", \"Piece\"}); convertElement(\"Lib.Part\", \"p\", \"q\");";
+    let before = "model M\n  extends Lib.A;\n  redeclare Lib.Part part(p = 1);\n  Real x = part.p;\n  Lib.Part other;\n  Real y = other.p;\n\
+        end M;\nmodel N\n  extends M(redeclare Lib.Part part(p = 2));\n  redeclare model Part = Lib.Part;\nend N;\n";
+    let (texts, remarks) = converted(script, &[before]);
+    assert_eq!(
+        texts[0],
+        "model M\n  extends Lib.A;\n  redeclare Lib.Part piece(q = 1);\n  Real x = piece.q;\n  Lib.Part other;\n  Real y = other.q;\n\
+        end M;\nmodel N\n  extends M(redeclare Lib.Part piece(q = 2));\n  redeclare model Part = Lib.Part;\nend N;\n"
+    );
+    assert!(remarks.len() == 1 && remarks[0].line == 10 && remarks[0].message.contains("`Piece` now"), "{remarks:?}");
+}
+
+/// What decides about the class is gone with that; other rules do not find it.
+#[test]
+fn a_modifier_that_decides_is_used_up() {
+    let script = "convertClassIf(\"Lib.Col\", \"color\", \"red\", \"Lib.Red\"); convertClass(\"Lib.Col\", \"Lib.Gen\");\n\
+        convertModifiers(\"Lib.Col\", {\"color=1\"}, {\"col=%color%+10\"}); convertModifiers(\"Lib.Two\", {\"kind\", \"p\"}, {\"k=%p%\"});\n\
+        convertClassIf(\"Lib.Two\", \"kind\", \"1\", \"Lib.One\");";
+    check(
+        script,
+        "model M\n  Lib.Col a(color=Lib.Colors.red,p=2);\n  Lib.Col b(color=3);\n  Lib.Col c(color = Lib.Colors.red), d(color = 4);\n\
+        end M;\n",
+        "model M\n  Lib.Red a(p=2);\n  Lib.Gen b(col = 3+10);\n  Lib.Red c; Lib.Gen d(col = 4+10);\nend M;\n",
+    );
+    let (texts, remarks) = converted(script, &["model M\n  Lib.Two a(kind = 1, p = 2);\nend M;\n"]);
+    assert_eq!(texts[0], "model M\n  Lib.One a(p = 2);\nend M;\n");
+    assert!(remarks.len() == 1 && remarks[0].message.contains("`p` is not converted"), "{remarks:?}");
+}
+
+/// A new name that an iterator or something nearer has already would mean that.
+#[test]
+fn a_new_name_is_not_captured() {
+    let before = "model M\n  extends Lib.A;\n  Real x = sum(p for q in 1:3);\n  function f\n    input Real q;\n    output Real y = q + p;\n  end f;\n\
+        end M;\n";
+    let (texts, remarks) = converted("convertElement(\"Lib.A\", \"p\", \"q\");", &[before]);
+    assert_eq!(texts[0], before);
+    let told: Vec<(usize, &str)> = remarks.iter().map(|remark| (remark.line, remark.message.as_str())).collect();
+    let message = "`p` is `q` now, but that name means something else here";
+    assert_eq!(told, [(3, message), (6, message)]);
+}

@@ -219,3 +219,22 @@ fn from_an_index_on_a_server_with_what_is_used() {
     assert!(installer.from_index(&wanted("Out")).unwrap_err().contains("leaves the archive"));
     assert_eq!(folder.installed(), ["Base 2.0.1", "Lib 3.1.0"]);
 }
+
+/// A file at the top does not hide the packages that lie in a folder of sources.
+#[test]
+fn a_file_beside_folders_of_packages() {
+    let folder = Folder::new("sources");
+    let libraries = folder.libraries();
+    let (single, foo, bar) = (package("Single", "0.1", ""), package("Foo", "1.0", ""), package("Bar", "2.0", ""));
+    let bytes = archive(&[
+        ("repo-main/Single.mo", single.as_str()),
+        ("repo-main/src/Foo/package.mo", foo.as_str()),
+        ("repo-main/src/Bar/package.mo", bar.as_str()),
+    ]);
+    let path = folder.write("deep.zip", bytes);
+    let mut installer = Installer::new(&libraries, None);
+    let several = installer.from_path(&path, None).unwrap_err();
+    assert!(several.contains("Single, Bar, Foo"), "{several}");
+    installer.from_path(&path, Some(&wanted("Foo"))).unwrap();
+    assert_eq!(folder.installed(), ["Foo 1.0"]);
+}

@@ -86,7 +86,8 @@ impl Session {
         if can_be_simulated(&self.libraries, class) && misspelled.is_empty() {
             return self.check_with_others(class, tops, &overrides);
         }
-        self.diagnostics.append(&mut self.libraries.diagnostics);
+        let said = std::mem::take(&mut self.libraries.diagnostics);
+        self.keep(said);
         let inspected = self.inspect_all(tops, None, &overrides, &misspelled);
         self.class = name;
         // A mistake in another class of the files counts too.

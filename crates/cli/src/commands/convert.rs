@@ -24,10 +24,7 @@ pub fn run(convert: &Convert, style: Style) -> Result<(), Failure> {
     }
     let before: Vec<Text> = files.into_iter().map(read).collect::<Result<_, _>>()?;
     let used = conversion::used_version(&before, &wanted.name).map_err(failed)?;
-    let from = convert.from.clone().or(used).ok_or_else(|| {
-        let message = format!("no annotation says which version of `{}` is used; give it by --from", wanted.name);
-        Failure::call(message)
-    })?;
+    let from = convert.from.clone().or(used).ok_or_else(|| no_version(&before, &wanted.name))?;
     let mut after = before.clone();
     let mut remarks = Vec::new();
     if !Version::new(&*from).is(to) {
@@ -53,6 +50,30 @@ pub fn run(convert: &Convert, style: Style) -> Result<(), Failure> {
         tell(&style.message(&format!("warning: {message}\n")));
     }
     finish(convert, &before, &after)
+}
+
+/// Files of a package are not converted without it: what their names mean may stand in another file, and the package would
+/// still say that it uses the old version.
+fn no_version(texts: &[Text], library: &str) -> Failure {
+    let around = texts.first().and_then(|text| used_around(&text.path, library));
+    let advice = match around {
+        Some((package, version)) => {
+            format!("`{}` names {version}: convert its whole folder, or give it by --from {version}", package.display())
+        }
+        None => "give it by --from".to_owned(),
+    };
+    Failure::call(format!("no annotation says which version of `{library}` is used; {advice}"))
+}
+
+/// The `package.mo` around a file which says what version it uses.
+fn used_around(file: &Path, library: &str) -> Option<(PathBuf, String)> {
+    let folders = file.ancestors().skip(1).map(|folder| if folder == Path::new("") { Path::new(".") } else { folder });
+    let mut packages = folders.map(|folder| folder.join("package.mo")).take_while(|package| package.is_file());
+    packages.find_map(|package| {
+        let content = std::fs::read_to_string(&package).ok()?;
+        let used = conversion::used_version(&[Text { path: package.clone(), content }], library).ok()??;
+        Some((package, used))
+    })
 }
 
 /// Shows or writes what changed.

@@ -3,6 +3,7 @@
 
 mod edits;
 mod names;
+mod references;
 mod rewrite;
 mod rules;
 mod uses;
@@ -181,6 +182,7 @@ pub fn convert(
             rules: &step.rules,
             text: &text.content,
             edits: edits::Edits::default(),
+            locals: Vec::new(),
             messages: Vec::new(),
         };
         rewrite.stored(stored);

@@ -159,6 +159,11 @@ impl World<'_> {
         })
     }
 
+    /// Whether an import of a class of the user has a name.
+    pub fn imports(&self, class: &str, name: &str) -> bool {
+        self.imported(class, name).is_some()
+    }
+
     fn imported(&self, class: &str, name: &str) -> Option<Found> {
         for element in self.elements(class) {
             let ast::Element::Import(import) = element else { continue };

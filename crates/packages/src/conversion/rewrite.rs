@@ -8,6 +8,7 @@ use syntax::ast::{self, Ident};
 
 use super::edits::Edits;
 use super::names::{Begin, Class, Found, World, full_name};
+use super::references::Local;
 use super::rules::{Rules, parts};
 use super::uses::Use;
 
@@ -17,6 +18,8 @@ pub struct Rewrite<'a> {
     pub rules: &'a Rules,
     pub text: &'a str,
     pub edits: Edits,
+    /// The iterators that are in scope, the innermost last.
+    pub locals: Vec<Local>,
     /// What cannot be converted: the place and the reason.
     pub messages: Vec<(usize, String)>,
 }
@@ -71,7 +74,10 @@ impl Rewrite<'_> {
                     self.used(&used, &extends.base);
                     self.annotation(class, extends.annotation.as_deref());
                 }
-                ast::Element::Class(inner) => self.class(Some(class), inner),
+                ast::Element::Class(inner) => {
+                    self.redeclared(class, inner.prefixes, inner.name, false);
+                    self.class(Some(class), inner);
+                }
                 ast::Element::Component(_) => {}
             }
         }
@@ -95,6 +101,7 @@ impl Rewrite<'_> {
     fn clause(&mut self, scope: &str, components: &[&ast::Component]) {
         let Some((first, others)) = components.split_first() else { return };
         let name = &*first.type_name;
+        components.iter().for_each(|component| self.redeclared(scope, component.prefixes, component.name, true));
         let decided: Vec<Option<String>> = components
             .iter()
             .map(|component| self.decided(&component_use(self.text, scope, component), name))
@@ -290,7 +297,7 @@ impl Rewrite<'_> {
     }
 
     /// Renames an element of a class that a path names; the class of what the path leads to, as far as it is known.
-    fn element_name(&mut self, class: Option<&Class>, path: &[Ident]) -> Option<Class> {
+    pub fn element_name(&mut self, class: Option<&Class>, path: &[Ident]) -> Option<Class> {
         let mut class = class?.clone();
         for (position, name) in path.iter().enumerate() {
             let member = match &class {
@@ -299,6 +306,7 @@ impl Rewrite<'_> {
             };
             match member {
                 Some(Found::Component { class: declared, component }) => {
+                    self.redeclared(&declared, component.prefixes, *name, true);
                     class = self.world.class(&declared, &component.type_name)?;
                 }
                 Some(Found::Class(inner)) => class = inner,
@@ -314,27 +322,13 @@ impl Rewrite<'_> {
         Some(class)
     }
 
-    /// Whether a rule has another name for an element of a class of the library.
-    fn renamed_element(&mut self, base: &str, rest: &[String], path: &[Ident]) -> bool {
-        if let Some(message) = rest.first().and_then(|first| self.rules.message(base, Some(first))) {
-            self.messages.push((range(path[0].span).start, message.to_owned()));
-        }
-        match self.rules.element(base, rest) {
-            Some((taken, new)) => {
-                self.replace_names(&path[..taken], &new);
-                true
-            }
-            None => false,
-        }
-    }
-
     /// The name of a class in the text.
     pub fn type_name(&mut self, scope: &str, name: &ast::TypeName) {
         self.path(scope, name.global, &name.parts, name.span);
     }
 
     /// A name that may lead into the library, written anew; whether it does.
-    fn path(&mut self, scope: &str, global: bool, names: &[Ident], span: Span) -> bool {
+    pub fn path(&mut self, scope: &str, global: bool, names: &[Ident], span: Span) -> bool {
         let texts: Vec<&str> = names.iter().map(|name| name.name.as_str()).collect();
         let Some(Found::Library(old, begin)) = self.world.find(scope, global, &texts) else { return false };
         self.complain(&old, span);
@@ -397,40 +391,6 @@ impl Rewrite<'_> {
         }
     }
 
-    fn reference(&mut self, scope: &str, name: &ast::ComponentRef) {
-        for part in &name.parts {
-            self.subscripts(scope, &part.subscripts);
-        }
-        // What stands behind a subscript is an element of a component.
-        let plain =
-            name.parts.iter().position(|part| !part.subscripts.is_empty()).map_or(name.parts.len(), |at| at + 1);
-        let idents: Vec<Ident> = name.parts.iter().map(|part| part.ident).collect();
-        if self.path(scope, name.global, &idents[..plain], name.span) || name.global {
-            return;
-        }
-        let Some(first) = idents.first() else { return };
-        match self.world.find(scope, false, &[first.name.as_str()]) {
-            Some(Found::Component { class, component }) => {
-                let class = self.world.class(&class, &component.type_name);
-                self.element_name(class.as_ref(), &idents[1..]);
-            }
-            Some(_) => {}
-            // Inherited from a class of the library, perhaps.
-            None => {
-                let rest = names_of(&idents[..plain]);
-                let mut around = Some(scope.to_owned());
-                while let Some(class) = around {
-                    for base in self.world.library_bases(&Class::User(class.clone())) {
-                        if self.renamed_element(&base.join("."), &rest, &idents) {
-                            return;
-                        }
-                    }
-                    around = self.world.classes.get(&class).and_then(|known| known.parent.clone());
-                }
-            }
-        }
-    }
-
     fn equation(&mut self, scope: &str, equation: &ast::Equation) {
         syntax::deep(|| match &equation.kind {
             ast::EquationKind::Equal(a, b) => {
@@ -449,8 +409,9 @@ impl Rewrite<'_> {
                 otherwise.iter().for_each(|equation| self.equation(scope, equation));
             }
             ast::EquationKind::For { iterators, body } => {
-                self.iterators(scope, iterators);
-                body.iter().for_each(|equation| self.equation(scope, equation));
+                self.with_iterators(scope, iterators, |rewrite| {
+                    body.iter().for_each(|equation| rewrite.equation(scope, equation));
+                });
             }
             ast::EquationKind::When { branches } => {
                 for (condition, inner) in branches {
@@ -484,8 +445,7 @@ impl Rewrite<'_> {
             ast::StatementKind::If { branches, otherwise } => blocks(self, branches, otherwise),
             ast::StatementKind::When { branches } => blocks(self, branches, &[]),
             ast::StatementKind::For { iterators, body } => {
-                self.iterators(scope, iterators);
-                blocks(self, &[], body);
+                self.with_iterators(scope, iterators, |rewrite| blocks(rewrite, &[], body));
             }
             ast::StatementKind::While { condition, body } => {
                 self.expr(scope, condition);
@@ -496,11 +456,7 @@ impl Rewrite<'_> {
         });
     }
 
-    fn iterators(&mut self, scope: &str, iterators: &[ast::Iterator]) {
-        iterators.iter().filter_map(|iterator| iterator.range.as_ref()).for_each(|range| self.expr(scope, range));
-    }
-
-    fn subscripts(&mut self, scope: &str, subscripts: &[ast::Subscript]) {
+    pub fn subscripts(&mut self, scope: &str, subscripts: &[ast::Subscript]) {
         for subscript in subscripts {
             if let ast::Subscript::Expr(value) = subscript {
                 self.expr(scope, value);
@@ -508,7 +464,7 @@ impl Rewrite<'_> {
         }
     }
 
-    fn expr(&mut self, scope: &str, expr: &ast::Expr) {
+    pub fn expr(&mut self, scope: &str, expr: &ast::Expr) {
         syntax::deep(|| match &expr.kind {
             ast::ExprKind::Ref(name) => self.reference(scope, name),
             ast::ExprKind::Call { function, arguments } => self.call(scope, function, arguments),
@@ -531,8 +487,8 @@ impl Rewrite<'_> {
             }
             ast::ExprKind::Array(items) => items.iter().for_each(|item| self.expr(scope, item)),
             ast::ExprKind::ArrayFor { element, iterators } => {
-                self.expr(scope, element);
-                self.iterators(scope, iterators);
+                // `{e for i in a, j in b}` is `{{e for i in a} for j in b}`.
+                self.with_iterators(scope, iterators.iter().rev(), |rewrite| rewrite.expr(scope, element));
             }
             ast::ExprKind::Matrix(rows) => rows.iter().flatten().for_each(|item| self.expr(scope, item)),
             ast::ExprKind::Tuple(items) => items.iter().flatten().for_each(|item| self.expr(scope, item)),
@@ -540,7 +496,11 @@ impl Rewrite<'_> {
                 self.expr(scope, inner);
                 self.subscripts(scope, subscripts);
             }
-            ast::ExprKind::Field(inner, _) => self.expr(scope, inner),
+            ast::ExprKind::Field(inner, name) => {
+                self.expr(scope, inner);
+                let class = self.class_of(scope, inner);
+                self.element_name(class.as_ref(), std::slice::from_ref(name));
+            }
             ast::ExprKind::String(_) => self.addresses(range(expr.span)),
             ast::ExprKind::Real(_)
             | ast::ExprKind::Integer(_)
@@ -553,16 +513,18 @@ impl Rewrite<'_> {
     fn call(&mut self, scope: &str, function: &ast::ComponentRef, arguments: &ast::Arguments) {
         let names: Vec<&str> = function.parts.iter().map(|part| part.ident.name.as_str()).collect();
         let class = match self.world.find(scope, function.global, &names) {
+            _ if self.local(function).is_some() => None,
             Some(Found::Library(path, _)) => Some(Class::Library(path)),
             Some(Found::Class(class)) => Some(class),
             _ => None,
         };
         self.reference(scope, function);
-        self.function_arguments(scope, class.as_ref(), &arguments.named);
-        for argument in &arguments.positional {
-            self.function_argument(scope, argument);
-        }
-        self.iterators(scope, &arguments.iterators);
+        self.with_iterators(scope, arguments.iterators.iter().rev(), |rewrite| {
+            rewrite.function_arguments(scope, class.as_ref(), &arguments.named);
+            for argument in &arguments.positional {
+                rewrite.function_argument(scope, argument);
+            }
+        });
     }
 
     fn function_arguments(&mut self, scope: &str, class: Option<&Class>, named: &[(Ident, ast::FunctionArgument)]) {

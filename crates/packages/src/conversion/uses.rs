@@ -88,7 +88,9 @@ impl Rewrite<'_> {
         let mut renamed = None;
         for base in self.world.library_bases(class) {
             let base = base.join(".");
-            if let Some((position, new)) = self.conditional(used, &base) {
+            let decided = self.conditional(used, &base);
+            let deciding = decided.as_ref().map(|(position, _)| *position);
+            if let Some((position, new)) = decided {
                 if is_direct {
                     change.replaced.push((position, Vec::new()));
                     renamed = Some(new);
@@ -100,7 +102,7 @@ impl Rewrite<'_> {
             for rule in self.rules.modifiers.get(&base).into_iter().flatten() {
                 // What is added to every use is added where the class of the library is used.
                 if is_direct || rule.old.iter().any(|(name, _)| !name.starts_with("cardinality(")) {
-                    self.modifiers(used, rule, is_direct, change);
+                    self.modifiers(used, rule, is_direct, deciding, change);
                 }
             }
         }
@@ -136,8 +138,15 @@ impl Rewrite<'_> {
         None
     }
 
-    /// `convertModifiers`.
-    fn modifiers(&mut self, used: &Use<'_>, rule: &ModifierRule, is_direct: bool, change: &mut Change) {
+    /// `convertModifiers`. The modifier that decides about the class is used up by that.
+    fn modifiers(
+        &mut self,
+        used: &Use<'_>,
+        rule: &ModifierRule,
+        is_direct: bool,
+        deciding: Option<usize>,
+        change: &mut Change,
+    ) {
         for (name, expected) in &rule.old {
             let Some(connector) = name.strip_prefix("cardinality(").and_then(|rest| rest.strip_suffix(')')) else {
                 continue;
@@ -169,6 +178,14 @@ impl Rewrite<'_> {
                 each: element.each,
                 is_final: element.is_final,
             });
+        }
+        if let Some(used_up) = found.iter().find(|given| Some(given.position) == deciding) {
+            if let Some(other) = found.iter().find(|given| Some(given.position) != deciding) {
+                let message =
+                    format!("`{}` is not converted, since `{}` decides about the class", other.name, used_up.name);
+                self.messages.push((used.place, message));
+            }
+            return;
         }
         if found.is_empty() && !old.is_empty() {
             return;
