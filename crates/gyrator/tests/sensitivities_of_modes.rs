@@ -401,3 +401,19 @@ fn what_has_no_derivative_is_refused() {
     );
     assert!(parting.contains("no-sensitivity") && parting.contains("apart"), "{parting}");
 }
+
+/// A when clause reads what `reinit` sets at the same instant.
+#[test]
+fn what_is_read_and_set_at_one_instant_is_refused() {
+    let text = "model M
+      parameter Real p = 2;
+      Real a(start = p, fixed = true), b(start = 0, fixed = true), f, q(start = p, fixed = true);
+      discrete Real d(start = 0, fixed = true);
+    equation
+      der(a) = -f; der(b) = f; der(q) = 0;
+      if time > 0.5 then a = b; else f = 0; end if;
+      when time > 0.5 then d = q; reinit(q, 7); end when;
+    end M;";
+    let message = refusal(text, 1.0, "d", "p");
+    assert!(message.contains("`reinit` and equations of when clauses"), "{message}");
+}

@@ -19,9 +19,10 @@ use std::sync::Arc;
 
 use base::Diagnostic;
 use compile::{Address, Program, RelationId, TIME};
-use dae::{ActionKind, VarId};
+use dae::{ActionKind, EquationRole, VarId};
 use solve::linear_ode::Coefficients;
 
+use crate::columns::root_of;
 use crate::edges::{Edge, Edges};
 use crate::exchange;
 use crate::linear::{self, Linearizer};
@@ -78,6 +79,10 @@ pub(crate) struct Sensitivities {
     moved: Vec<(VarId, Vec<f64>)>,
     /// The conditions on their edges in the event at hand.
     on_edge: Vec<(Arc<Program>, Edge)>,
+    /// The variables that are asked for, by what they are derivatives of.
+    asked_for: Vec<(VarId, u32)>,
+    /// What the variables that are asked for are in the structure in use: another one has other variables for derivatives.
+    sources: Option<(Arc<Program>, Vec<Option<VarId>>)>,
     /// Why there are no derivatives from the event at hand on. What becomes of the event must not depend on it.
     failure: Option<Box<Diagnostic>>,
     /// How far the tangents have come.
@@ -157,6 +162,8 @@ impl Sensitivities {
             last: LastIteration::default(),
             moved: Vec::new(),
             on_edge: Vec::new(),
+            sources: Some((program.clone(), request.of.iter().copied().map(Some).collect())),
+            asked_for: request.of.iter().map(|&variable| root_of(program.model(), variable)).collect(),
             failure: None,
             time: start,
             known: None,
@@ -166,6 +173,19 @@ impl Sensitivities {
     /// Why there are no derivatives from here on, where that is so.
     pub fn failure(&self) -> Option<&Diagnostic> {
         self.failure.as_deref()
+    }
+
+    /// What when clauses assign in the iteration of a `reinit` has its tangents from the values before that, which the next
+    /// iteration in modes does not have any more.
+    pub fn pass_reinit(machine: &mut Machine) {
+        let Some(mut known) = machine.sensitivities.take() else { return };
+        let equations = machine.program.model().equations.values();
+        if equations.clone().any(|equation| matches!(equation.role, EquationRole::When(_))) {
+            let message = "`reinit` and equations of when clauses in a model whose structure changes: what they assign at one instant \
+                           has no derivative that is known";
+            known.fail(machine, Trouble::Model(Box::new(refusal(message))));
+        }
+        machine.sensitivities = Some(known);
     }
 
     /// There are no derivatives from here on, unless that is known already.
@@ -308,11 +328,13 @@ impl Sensitivities {
     /// Appends the derivatives at the point in memory to the rows.
     pub fn write(&mut self, machine: &mut Machine, rows: &mut Vec<f64>) -> Result<(), Trouble> {
         let request = self.request.clone();
-        let (of, parameters) = (&request.of, request.parameters.len());
-        let mut row = vec![0.0; of.len() * parameters];
         let program = machine.program.clone();
+        let of = self.sources_in(&program);
+        let parameters = request.parameters.len();
+        let mut row = vec![f64::NAN; of.len() * parameters];
         self.follow(machine, |column, linearizer| {
             for (place, &variable) in of.iter().enumerate().filter(|_| column < parameters) {
+                let Some(variable) = variable else { continue };
                 // A parameter is what it is asked to be, also where the run computes nothing from it.
                 let own = request.parameters.get(column) == Some(&variable);
                 row[place * parameters + column] = match own && program.has_parameter_tangent(variable) {
@@ -324,6 +346,21 @@ impl Sensitivities {
         })?;
         rows.append(&mut row);
         Ok(())
+    }
+
+    /// The variables that are asked for in a structure; none for a derivative that it does not have.
+    fn sources_in(&mut self, program: &Arc<Program>) -> Vec<Option<VarId>> {
+        if let Some((_, sources)) = self.sources.as_ref().filter(|(known, _)| Arc::ptr_eq(known, program)) {
+            return sources.clone();
+        }
+        let model = program.model();
+        let find = |&(variable, order): &(VarId, u32)| match order {
+            0 => Some(variable),
+            _ => model.variables.ids().find(|&other| root_of(model, other) == (variable, order)),
+        };
+        let sources: Vec<Option<VarId>> = self.asked_for.iter().map(find).collect();
+        self.sources = Some((program.clone(), sources.clone()));
+        sources
     }
 
     /// The functions without a derivative that were met.

@@ -230,6 +230,9 @@ impl Instant<'_> {
         let (actions, slots) = (&program.model().actions, &program.layout.actions);
         let reinit = Reinit::due(machine);
         let reinitialised = events::perform(machine, actions, slots, self.log, aftermath)?;
+        if reinitialised {
+            Sensitivities::pass_reinit(machine);
+        }
         if reinitialised && let Some(reinit) = reinit {
             reinit.follow(machine)?;
         }
