@@ -282,20 +282,34 @@ impl Elaborator {
         let typed = match self.typed.equations.get(&key) {
             Some(typed) => typed.clone(),
             None => {
-                let mut typer = Typer::new(self, frame.class, Context::Model);
-                (typer.initial, typer.always) = (initial, !initial);
-                let mut typed = typer.equations(texts);
+                let mut typed = self.typed_equations(frame, texts, initial);
                 typed.retain(|equation| !repeated.contains(&equation.span));
                 let typed = Arc::new(typed);
                 self.typed.equations.insert(key, typed.clone());
                 typed
             }
         };
+        self.expand_typed(frame, &typed, path, initial);
+    }
+
+    /// Expands an equation that no text contains; nothing is remembered of it.
+    pub fn expand_generated(&mut self, frame: &Frame, equation: ast::Equation, path: PathId) {
+        let typed = self.typed_equations(frame, &[equation], false);
+        self.expand_typed(frame, &typed, path, false);
+    }
+
+    fn typed_equations(&mut self, frame: &Frame, texts: &[ast::Equation], initial: bool) -> Vec<TypedEquation> {
+        let mut typer = Typer::new(self, frame.class, Context::Model);
+        (typer.initial, typer.always) = (initial, !initial);
+        typer.equations(texts)
+    }
+
+    fn expand_typed(&mut self, frame: &Frame, typed: &[TypedEquation], path: PathId, initial: bool) {
         let mut expander = Expander::new(self, frame.clone(), Mode::Flat);
         expander.path = path;
         expander.initial = initial;
         let mut collected = Collected::default();
-        for equation in typed.iter() {
+        for equation in typed {
             if let Err(diagnostic) = expander.equation(equation, &mut collected) {
                 let diagnostic = *diagnostic;
                 expander.elaborator.report(diagnostic);

@@ -11,7 +11,7 @@ use syntax::ast;
 
 use crate::elaborate::Elaborator;
 use crate::flat::{Indices, Scalars, for_each_index, position};
-use crate::instance::{Builtin, ClassId, CompId, ComponentType, Outcome};
+use crate::instance::{BindingSource, Builtin, ClassId, CompId, ComponentType, Outcome};
 use crate::modifier::Modifier;
 use crate::parts::Part;
 use crate::symbolic::{Mode, Symbolic};
@@ -181,6 +181,10 @@ pub fn bind_variables(elaborator: &mut Elaborator, parts: &[Part]) {
             set_attributes(elaborator, part, *builtin, attributes);
         }
         let Some(source) = elaborator.instances.binding(part.component) else { continue };
+        if part.sizes.contains(&0) {
+            check_empty_binding(elaborator, part, &source);
+            continue;
+        }
         let outcome = for_each_above(elaborator, part, |elaborator, above, variables| {
             let value = elaborator.binding_value(&source, part.component, above, Mode::Flat)?;
             let value = elaborator.check_sizes(part.component, above, value)?;
@@ -192,6 +196,21 @@ pub fn bind_variables(elaborator: &mut Elaborator, parts: &[Part]) {
             elaborator.instances.report(diagnostic);
         }
     }
+}
+
+/// The value of an array without elements gives no equation, but the assertions of the functions in it count. What cannot be
+/// expanded has none.
+fn check_empty_binding(elaborator: &mut Elaborator, part: &Part, source: &BindingSource) {
+    let BindingSource::Expression(binding) = source else { return };
+    let is_plain = |text: &ast::Expr| matches!(text.kind, ast::ExprKind::Ref(_) | ast::ExprKind::Array(_));
+    if part.present.is_some() || binding.expr.as_deref().is_none_or(is_plain) {
+        return;
+    }
+    let before = elaborator.instances.diagnostics.len();
+    for_each_index(&part.sizes[..part.sizes.len() - part.rank], |above| {
+        let _ = elaborator.binding_value(source, part.component, above, Mode::Flat);
+    });
+    elaborator.instances.diagnostics.truncate(before);
 }
 
 /// Calls `visit` for every element of the components above a part, with the variables of the part there.

@@ -174,3 +174,69 @@ fn assertions_about_parameters_hold_in_every_mode() {
     let run = common::complete(text, 1.0, 1e-6);
     assert_eq!([run.end("v"), run.end("n")], [0.0, 2.0]);
 }
+
+/// A network that knows its angle from two sources. The connection that is broken says nothing but that both are equal.
+fn two_sources(angles: [&str; 2], equation: &str) -> String {
+    let [first, second] = angles;
+    format!(
+        "type Angle extends Real;
+           function equalityConstraint input Angle a; input Angle b; output Real r[0];
+           algorithm assert(abs(a - b) < 1e-6, \"the angles differ\"); end equalityConstraint;
+         end Angle;
+         connector Pin Real v; flow Real i; Angle g; end Pin;
+         model Source Pin p; Real w; equation Connections.root(p.g); p.g = w; p.v = 1; end Source;
+         model Resistor Pin p, n; equation Connections.branch(p.g, n.g); p.g = n.g; p.i + n.i = 0; p.v - n.v = p.i; end Resistor;
+         model M Source s(w = {first}), l(w = {second}); Resistor r; Real x;
+         equation connect(s.p, r.p); connect(r.n, l.p); {equation} end M;"
+    )
+}
+
+#[test]
+fn a_broken_connection_without_residue_is_checked() {
+    assert_eq!(ending(&two_sources(["3*time", "2*time + time"], "x = 1;")), Ending::Complete);
+    for angles in [["3", "3 + time"], ["time", "2*time"], ["3", "4"]] {
+        let found = ending(&two_sources(angles, "x = 1;"));
+        assert!(format!("{found:?}").contains("the angles differ"), "{angles:?}: {found:?}");
+    }
+}
+
+/// The assertions of a function that gives an array without elements.
+#[test]
+fn the_value_of_an_array_without_elements_is_checked() {
+    let model = |value: &str| {
+        format!(
+            "function check input Real x; output Real r[0]; algorithm assert(x < 0.5, \"too big\"); end check;
+             model Part parameter Integer n = 1; Real z[n - 1] = {value}; end Part;
+             model M Part p, q(n = 1), r[2], none[0]; Real x = time; end M;"
+        )
+    };
+    for (value, holds) in [("check(0.5*time)", false), ("2*check(time)", false), ("check(0.4*time)", true)] {
+        match ending(&model(value)) {
+            Ending::Complete => assert!(holds, "{value}"),
+            Ending::Failed { diagnostic, .. } => {
+                assert!(!holds && diagnostic.message.contains("too big"), "{diagnostic:?}")
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let absent = model("check(time)").replace("M Part p, q(n = 1), r[2], none[0];", "M Part p if false; Part none[0];");
+    assert_eq!(ending(&absent), Ending::Complete);
+}
+
+/// Each broken connection gives an equation of its own.
+#[test]
+fn two_networks_with_a_broken_connection_each() {
+    let text = "type Angle extends Real;
+           function equalityConstraint input Angle a; input Angle b; output Real r[1];
+           algorithm r[1] := a - b; end equalityConstraint;
+         end Angle;
+         connector Pin Real v; flow Real i; Angle g; end Pin;
+         model End Pin p; Real w; equation Connections.root(p.g); p.g = w; p.v = 1; end End;
+         model Resistor Pin p, n; equation Connections.branch(p.g, n.g); p.g = n.g; p.i + n.i = 0; p.v - n.v = p.i; end Resistor;
+         model Network parameter Real w; End s(w = w), l; Resistor r;
+         equation connect(s.p, r.p); connect(r.n, l.p); end Network;
+         model M Network a(w = 1), b(w = 2); End s(w = 3), l; Resistor r;
+         equation connect(s.p, r.p); connect(r.n, l.p); end M;";
+    let run = common::complete(text, 1.0, 1e-6);
+    assert_eq!(["a.l.w", "b.l.w", "l.w"].map(|name| run.end(name)), [1.0, 2.0, 3.0]);
+}

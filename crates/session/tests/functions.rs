@@ -609,6 +609,34 @@ fn an_inverse_with_a_record_that_is_not_true_is_not_used() {
     }
 }
 
+/// Nor where the equation has one unknown that follows from parameters: x = 3, where the annotation says 2.
+#[test]
+fn an_inverse_that_is_not_true_for_a_constant_is_not_used() {
+    let model = |inverse: &str, equations: &str| {
+        format!(
+            "function f input Real x; input Real a = 2; output Real y; algorithm y := a*x; annotation(inverse(x = g(y, a))); end f;
+             function g input Real y; input Real a = 2; output Real x; algorithm x := {inverse}; end g;
+             model M parameter Real p = 6; Real x, z; equation {equations} end M;"
+        )
+    };
+    let cases = [
+        ("f(x) = 6; z = x;", [3.0, 3.0]),
+        ("f(x) = p; z = x;", [3.0, 3.0]),
+        ("f(x) - p = 0; f(z, 3) + f(1) = x + 2;", [3.0, 1.0]),
+        ("f(f(x)) = 12; f(z, x) = x;", [3.0, 1.0]),
+        ("f(x) = 0; f(z) = f(x) - p;", [0.0, -3.0]),
+    ];
+    for (equations, [x, z]) in cases {
+        for inverse in ["y/3", "y/a", "y/a + (if abs(y) > 5 then 1 else 0)"] {
+            let run = complete(&model(inverse, equations), 1.0, 1e-8);
+            assert_near(run.end("x"), x, 1e-9);
+            assert_near(run.end("z"), z, 1e-9);
+        }
+    }
+    let listing = common::equations(&model("y/a", cases[1].0));
+    assert!(listing.contains("g(p, 2)"), "{listing}");
+}
+
 /// A function that is called with more texts and numbers than there are versions of it.
 #[test]
 fn many_texts_as_arguments() {

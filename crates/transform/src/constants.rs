@@ -7,6 +7,7 @@ use dae::{Builtin, EqId, Equation, EquationRole, Node, VarId};
 use rustc_hash::FxHashSet;
 
 use crate::blocks::solve;
+use crate::inverses;
 use crate::occurrences::{Leaf, Scanner};
 use crate::parts::{Assignment, Role};
 use crate::structure::{Incidence, IncidenceBuilder};
@@ -22,6 +23,7 @@ pub fn propagate(work: &mut Work) {
         (0..open.len()).rev().filter(|&row| open[row] == 1 && is_candidate(work, row)).collect();
     let mut known: FxHashSet<VarId> = FxHashSet::default();
     let mut used: FxHashSet<EqId> = FxHashSet::default();
+    let mut numbers = inverses::Known::new(work);
     while let Some(row) = ready.pop() {
         let eq = work.active[row];
         let unknown =
@@ -30,7 +32,12 @@ pub fn propagate(work: &mut Work) {
         if work.is_discrete(variable) {
             continue;
         }
-        let Some(value) = solve(work, eq, work.dynamic[eq], variable) else { continue };
+        let sides = work.dynamic[eq];
+        let Some(value) = solve(work, eq, sides, variable) else { continue };
+        // By Newton's method then, with the other equations.
+        if !numbers.accept(work, sides, variable, value) {
+            continue;
+        }
         known.insert(variable);
         used.insert(eq);
         work.roles[variable] = Role::Parameter;

@@ -5,6 +5,9 @@
 //! each direction; what is solved by it does not satisfy the equation. So each annotation is tried with the values that its calls
 //! have: `f(g(y)) = y` has to hold for `y = f(x)` at some `x`. One that fails is dropped, and the equation is solved by Newton's
 //! method. What cannot be evaluated proves nothing.
+//!
+//! Equations of one unknown are solved before (`constants`), and each of them for one value: there the equation itself is the
+//! trial.
 
 use std::sync::Arc;
 
@@ -12,8 +15,10 @@ use dae::evaluate::{Evaluator, NoExternals};
 use dae::expr::{CallSiteId, Shape};
 use dae::function::Type;
 use dae::value::Kind;
-use dae::{ExprId, FunctionId, Functions, Memo, Node, Value};
+use dae::{ExprId, ExprValues, FunctionId, Functions, Memo, Node, Value, VarId, VariableType};
+use rustc_hash::FxHashMap;
 
+use crate::parts::Sides;
 use crate::work::Work;
 
 /// How far a value may be off, relative to itself.
@@ -37,6 +42,133 @@ pub fn drop_false(work: &mut Work) {
         if kept.len() < declared.len() {
             Arc::make_mut(&mut work.model.functions[function]).inverses = kept;
         }
+    }
+}
+
+/// Values of variables that follow from the parameters, as these are at translation.
+pub struct Known {
+    numbers: FxHashMap<VarId, Value>,
+    values: ExprValues,
+    has_inverses: bool,
+}
+
+impl Known {
+    pub fn new(work: &Work) -> Self {
+        let has_inverses = work.model.functions.values().any(|function| !function.inverses.is_empty());
+        Self { numbers: FxHashMap::default(), values: ExprValues::default(), has_inverses }
+    }
+
+    /// Takes note of the value that an equation gives for its only unknown; `false` if an inverse gave it that is none here. That
+    /// inverse is dropped.
+    pub fn accept(&mut self, work: &mut Work, sides: Sides, variable: VarId, value: ExprId) -> bool {
+        if !self.has_inverses {
+            return true;
+        }
+        let Self { numbers, values, .. } = &mut *self;
+        let Some(number) = evaluated(work, value, values, &mut |v| numbers.get(&v).cloned()) else { return true };
+        if let Value::Real(x) = number
+            && let Some(inverse) = self.refuted(work, sides, variable, value, x)
+        {
+            drop_inverse(work, inverse);
+            return false;
+        }
+        self.numbers.insert(variable, number);
+        true
+    }
+
+    /// The inverse in a value for which no call in the equation gives what it was inverted at.
+    fn refuted(
+        &mut self,
+        work: &Work,
+        (left, right): Sides,
+        variable: VarId,
+        value: ExprId,
+        x: f64,
+    ) -> Option<FunctionId> {
+        let exprs = &work.model.exprs;
+        let is_call = |node: Node| matches!(node, Node::Call { .. });
+        let unknown = exprs.find(Node::Var(variable)).filter(|_| exprs.any(value, is_call))?;
+        let own = exprs.postorder(&[left, right]);
+        let made = exprs.postorder(&[value]).into_iter().filter(|call| !own.contains(call));
+        for call in made {
+            let Node::Call { site, args, .. } = exprs.node(call) else { continue };
+            let inverse = exprs.call_site(site).function;
+            let mut outcomes = Vec::new();
+            for &outer in own.iter().filter(|&&id| exprs.contains(id, unknown)) {
+                let Node::Call { site: outer_site, output: 0, .. } = exprs.node(outer) else { continue };
+                let function = &work.model.functions[exprs.call_site(outer_site).function];
+                let Some((_, _, positions)) = function.inverses.iter().find(|(_, found, _)| *found == inverse) else {
+                    continue;
+                };
+                let given = positions.iter().position(Option::is_none)?;
+                let at: usize = exprs.call_site(site).inputs[..given].iter().map(Shape::scalars).sum();
+                let wanted = *exprs.arguments(args).get(at)?;
+                outcomes.push(self.satisfies(work, outer, wanted, variable, x)?);
+            }
+            if !outcomes.is_empty() && !outcomes.contains(&true) {
+                return Some(inverse);
+            }
+        }
+        None
+    }
+
+    /// Whether a call gives a value, as exactly as the unknown is known.
+    fn satisfies(&mut self, work: &Work, call: ExprId, wanted: ExprId, variable: VarId, x: f64) -> Option<bool> {
+        let Self { numbers, values, .. } = self;
+        let real = |value: Value| match value {
+            Value::Real(value) if value.is_finite() => Some(value),
+            _ => None,
+        };
+        let wanted = real(evaluated(work, wanted, values, &mut |v| numbers.get(&v).cloned())?)?;
+        let mut at = |x: f64| {
+            let mut lookup = |v: VarId| if v == variable { Some(Value::Real(x)) } else { numbers.get(&v).cloned() };
+            evaluated(work, call, &mut ExprValues::default(), &mut lookup).and_then(real)
+        };
+        let found = at(x)?;
+        let step = EXACT * if x == 0.0 { 1.0 } else { x.abs() };
+        let spread = [x + step, x - step].into_iter().filter_map(&mut at).map(|y| (y - found).abs());
+        let slack = spread.fold(EXACT * found.abs().max(wanted.abs()), f64::max);
+        Some((found - wanted).abs() <= slack)
+    }
+}
+
+/// The value of an expression, as far as that of the variables in it are known.
+fn evaluated(
+    work: &Work,
+    expr: ExprId,
+    known: &mut ExprValues,
+    number: &mut dyn FnMut(VarId) -> Option<Value>,
+) -> Option<Value> {
+    let mut externals = NoExternals;
+    let mut evaluator = Evaluator::new(&work.model.functions, &mut externals);
+    evaluator.steps_left = MOST_STEPS;
+    let mut lookup = |node| match node {
+        Node::Var(variable) => number(variable).or_else(|| literal(work, variable)),
+        _ => None,
+    };
+    evaluator.expression_with(&work.model.exprs, expr, known, &mut lookup).ok()
+}
+
+/// The value of a parameter.
+fn literal(work: &Work, variable: VarId) -> Option<Value> {
+    let exprs = &work.model.exprs;
+    let value = work.values[variable]?;
+    Some(match work.model.variables[variable].ty {
+        VariableType::Real => Value::Real(exprs.as_real(value)?),
+        VariableType::Integer => Value::Integer(exprs.as_real(value)? as i64),
+        VariableType::Boolean => Value::Boolean(exprs.as_boolean(value)?),
+        _ => return None,
+    })
+}
+
+fn drop_inverse(work: &mut Work, inverse: FunctionId) {
+    let has_it = |(_, found, _): &Inverse| *found == inverse;
+    let functions = work.model.functions.iter().filter(|(_, function)| function.inverses.iter().any(has_it));
+    for function in functions.map(|(id, _)| id).collect::<Vec<_>>() {
+        Arc::make_mut(&mut work.model.functions[function]).inverses.retain(|found| !has_it(found));
+    }
+    if let Some(cache) = work.modes.cache.as_mut() {
+        cache.solved.clear();
     }
 }
 

@@ -706,29 +706,37 @@ impl ConnectionEquationBuilder<'_> {
     fn constrain(&mut self, top: ClassId, pair: &Pair) -> Outcome<()> {
         let connection = &self.collected.connections[pair.connection];
         let span = connection.span;
-        let left = self.reference(&pair.left, span);
-        let right = self.reference(&pair.right, span);
+        let mut left = self.reference(&pair.left, span);
+        let mut right = self.reference(&pair.right, span);
+        let is_record = self.is_record(pair.left.0);
         let name = ast::Ident { name: Name::new("equalityConstraint"), span };
         let mut function = match self.overdetermined_type(pair.left.0) {
-            Some(class) if !self.is_record(pair.left.0) => self.class_reference(class, span),
+            Some(class) if !is_record => self.class_reference(class, span),
             _ => left.clone(),
         };
         function.parts.push(ast::RefPart { ident: name, subscripts: Vec::new() });
+        let size = self.constraint_size(top, &function)?;
+        if size == 0 && !is_record {
+            // The array of a predefined type as a whole, which goes by its first element.
+            let ends = [&mut left, &mut right].into_iter().filter_map(|end| end.parts.last_mut());
+            ends.for_each(|part| part.subscripts.clear());
+        }
         let argument = |reference| ast::FunctionArgument::Expr(ast::Expr { kind: ast::ExprKind::Ref(reference), span });
         let arguments =
             ast::Arguments { positional: vec![argument(left), argument(right)], ..ast::Arguments::default() };
-        let call = ast::Expr { kind: ast::ExprKind::Call { function: function.clone(), arguments }, span };
-        let size = self.constraint_size(top, &function)?;
-        let zeros = ast::Expr { kind: ast::ExprKind::Integer(0), span };
-        let zeros = ast::Expr { kind: ast::ExprKind::Array(vec![zeros; size]), span };
-        let equation =
-            ast::Equation { kind: ast::EquationKind::Equal(call, zeros), description: None, annotation: None, span };
-        if size > 0 {
-            let frame = Frame { class: top, indices: Indices::new() };
-            self.elaborator.instances.ignore_protection = true;
-            self.elaborator.expand_equations(&frame, &[equation], &Default::default(), connection.path, false);
-            self.elaborator.instances.ignore_protection = false;
-        }
+        let call = ast::Expr { kind: ast::ExprKind::Call { function, arguments }, span };
+        // What has no result counts by the assertions of the function.
+        let kind = if size == 0 {
+            ast::EquationKind::Call(call)
+        } else {
+            let zeros = ast::Expr { kind: ast::ExprKind::Integer(0), span };
+            ast::EquationKind::Equal(call, ast::Expr { kind: ast::ExprKind::Array(vec![zeros; size]), span })
+        };
+        let equation = ast::Equation { kind, description: None, annotation: None, span };
+        let frame = Frame { class: top, indices: Indices::new() };
+        self.elaborator.instances.ignore_protection = true;
+        self.elaborator.expand_generated(&frame, equation, connection.path);
+        self.elaborator.instances.ignore_protection = false;
         Ok(())
     }
 
