@@ -326,8 +326,12 @@ impl Trial<'_> {
         slots.iter().zip(x).for_each(|(&slot, &value)| self.machine.memory.values[slot as usize] = value);
     }
 
-    /// Moves the unknown on which a residue depends most so far that the residue is about `to`.
+    /// Moves the unknown on which a residue depends most so far that the residue is about `to`, unless what moves the system has
+    /// moved the residue that far.
     fn move_residue(&mut self, program: &Program, system: SystemId, place: usize, to: f64) -> bool {
+        if self.residue(program, system, place).is_some_and(|residue| residue / to >= 1.0) {
+            return true;
+        }
         let mut strongest: Option<(f64, usize, f64)> = None;
         for (column, extent) in self.extents(program, system).into_iter().enumerate() {
             let step = DIFFERENCE * extent;

@@ -47,6 +47,7 @@ pub fn merge_all(work: &mut Work, targets: &IdVec<VarId, Target>) {
         if given < own && !is_fixed(&work.model.exprs, &merged) {
             let boolean = work.model.variables[of].ty == VariableType::Boolean;
             merged.start = other.start.map(|start| signed(&mut work.model.exprs, start, negated, boolean));
+            merged.start_level = other.start_level;
         }
         if merged != *work.model.variables[of].attributes {
             work.model.variables[of].attributes = Arc::new(merged);
@@ -71,6 +72,22 @@ fn confidence(work: &Work, variable: VarId) -> Confidence {
         value = binding;
     }
     (lowest, attributes.start_level)
+}
+
+/// How much worse the start value of `variable` is as a guess than one that the model itself gives: values that are
+/// written for a component know more about its use than the default of its type, which suits no unknown in particular.
+pub fn distance_of_start(work: &Work, variable: VarId) -> u32 {
+    const DEFAULT_OF_TYPE: u32 = 1 << 16;
+    let attributes = &work.model.variables[variable].attributes;
+    if attributes.start.is_none() {
+        return u32::MAX;
+    }
+    let (lowest, written_at) = confidence(work, variable);
+    let paths = &work.model.paths;
+    let depth = std::iter::successors(Some(work.model.variables[variable].path), |&path| paths.parent(path))
+        .filter(|&path| path != paths.root())
+        .count();
+    if usize::from(written_at) > depth { DEFAULT_OF_TYPE } else { u32::from(lowest) }
 }
 
 /// A parameter that is set gains confidence: which of two start values counts may then change.
@@ -180,7 +197,8 @@ fn merge(work: &mut Work, into: &mut Attributes, from: &Attributes, negated: boo
             work.model.initial_equations.push(equation);
         }
         (true, _) => {}
-        (false, false) => into.start = into.start.or(start),
+        (false, false) if into.start.is_none() => (into.start, into.start_level) = (start, from.start_level),
+        (false, false) => {}
     }
     let exprs = &mut work.model.exprs;
     into.nominal = into.nominal.or(from.nominal);

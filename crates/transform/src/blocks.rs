@@ -5,6 +5,7 @@ use base::{Diagnostic, IdVec};
 use dae::{EqId, EquationRole, ExprId, Exprs, Node, Pivot, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::attributes::distance_of_start;
 use crate::cache::{ComponentKey, KnownComponent};
 use crate::growth::Growth;
 use crate::linearity::{Degree, Dependence, Level, dependence};
@@ -445,9 +446,12 @@ impl BlockBuilder<'_> {
         }
         let incidence = builder.finish(pairs.len());
         let mut solvable: Vec<bool> = solutions.iter().map(Option::is_some).collect();
-        // A guess with a start value is a better guess; in a step, what does not jump at events is an even better one.
+        // The better the start value, the better the guess; in a step, what does not jump at events is an even better one.
         let jumps = |variable: VarId| self.problem == Problem::Step && !is_state(work, variable);
         let reluctance = |pair: &Pair| {
+            if self.problem == Problem::Initial {
+                return distance_of_start(work, pair.variable);
+            }
             let without_start = work.model.variables[pair.variable].attributes.start.is_none();
             u32::from(without_start) + 2 * u32::from(jumps(pair.variable))
         };
