@@ -122,6 +122,11 @@ impl Machine {
         !self.entries[chunk].pointer.load(Ordering::Acquire).is_null()
     }
 
+    /// How often a chunk was asked for without having code.
+    pub fn times_asked(&self, chunk: ChunkId) -> u32 {
+        self.entries[chunk].asked.load(Ordering::Relaxed)
+    }
+
     /// The chunks that were asked for so often that code for them is worth its while, and that nobody makes. They count as
     /// ordered from now on.
     pub fn take_hot(&self, least: u32) -> FxHashSet<ChunkId> {

@@ -323,6 +323,25 @@ impl Program {
         self.compile_later(jit::Input { order, ..self.machine_input() });
     }
 
+    /// The same where solving the system has taken so long that it is worth its while: no step of the run interrupts a long search,
+    /// such as that for the first point. Called with each Jacobian.
+    pub fn speed_up_system(&self, system: SystemId) {
+        /// Jacobians between two looks.
+        const ROUNDS: u32 = 32;
+        /// Operations that the interpreter has done; so many take as long as making machine code of a small system.
+        const WORTH_MACHINE_CODE: u64 = 2_000_000;
+        let (JacobianCode::Entries(jacobian) | JacobianCode::Directions(jacobian)) = self.systems[system].jacobian;
+        let asked = self.machine.times_asked(jacobian);
+        if asked == 0 || !asked.is_multiple_of(ROUNDS) || self.machine.is_ready(jacobian) {
+            return;
+        }
+        let effort =
+            |&chunk: &ChunkId| u64::from(self.machine.times_asked(chunk)) * self.chunks[chunk].ops.len() as u64;
+        if self.chunks_of_system(system).iter().map(effort).sum::<u64>() > WORTH_MACHINE_CODE {
+            self.compile_system_in_background(system);
+        }
+    }
+
     /// Makes machine code of what has run often so far, in a thread of its own.
     pub fn compile_hot_in_background(&self) {
         // Modes are many, and most of them are left soon.

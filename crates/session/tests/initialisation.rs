@@ -142,6 +142,35 @@ fn branches_of_a_nonlinear_system_are_first_those_of_the_start_value() {
     near(root(-1.0), -3.0);
 }
 
+/// The default of a type suits no unknown in particular: which solution is meant, the start value of the temperature says, also
+/// where the density is what the iteration guesses. `(rho - 980)*(T - 1290) = 0` with `rho = 1300 - T` has two solutions.
+#[test]
+fn guesses_follow_from_start_values_of_the_model() {
+    let package = |start: &str, component: &str| {
+        format!(
+            "package Media
+               type Density = Real(start = 1);
+               model Properties
+                 Density rho;
+                 Real T{start};
+               equation
+                 (rho - 980)*(T - 1290) = 0;
+                 rho = 1300 - T;
+               end Properties;
+               model Volume
+                 {component};
+               end Volume;
+             end Media;"
+        )
+    };
+    let solution = |start: &str, component: &str| first(&package(start, component), "medium.rho");
+    near(solution("(start = 310)", "Properties medium"), 980.0);
+    near(solution("(start = 310)", "Properties medium(T(start = 1285))"), 10.0);
+    near(solution("", "Properties medium(T(start = 330))"), 980.0);
+    // What the model says about the density itself counts as well.
+    near(solution("(start = 310)", "Properties medium(rho(start = 15))"), 10.0);
+}
+
 #[test]
 fn missing_conditions_are_taken_from_start_values_with_a_notice() {
     let text = "model Free

@@ -867,6 +867,7 @@ impl NonlinearSystem for Evaluator<'_> {
         write(self.memory, &self.program.systems[self.system].slots, x);
         let outcome = self.program.jacobian(self.system, self.memory, values);
         outcome.map_err(|_| EvalError::recoverable(0))?;
+        self.program.speed_up_system(self.system);
         Ok(true)
     }
 

@@ -74,20 +74,14 @@ fn confidence(work: &Work, variable: VarId) -> Confidence {
     (lowest, attributes.start_level)
 }
 
-/// How much worse the start value of `variable` is as a guess than one that the model itself gives: values that are
-/// written for a component know more about its use than the default of its type, which suits no unknown in particular.
-pub fn distance_of_start(work: &Work, variable: VarId) -> u32 {
-    const DEFAULT_OF_TYPE: u32 = 1 << 16;
+/// Whether the start value of `variable` is the default of its type, which suits no unknown in particular.
+pub fn has_start_of_type(work: &Work, variable: VarId) -> bool {
     let attributes = &work.model.variables[variable].attributes;
-    if attributes.start.is_none() {
-        return u32::MAX;
-    }
-    let (lowest, written_at) = confidence(work, variable);
     let paths = &work.model.paths;
     let depth = std::iter::successors(Some(work.model.variables[variable].path), |&path| paths.parent(path))
         .filter(|&path| path != paths.root())
         .count();
-    if usize::from(written_at) > depth { DEFAULT_OF_TYPE } else { u32::from(lowest) }
+    attributes.start.is_some() && usize::from(attributes.start_level) > depth
 }
 
 /// A parameter that is set gains confidence: which of two start values counts may then change.

@@ -5,9 +5,9 @@ use base::{Diagnostic, IdVec};
 use dae::{EqId, EquationRole, ExprId, Exprs, Node, Pivot, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::attributes::distance_of_start;
 use crate::cache::{ComponentKey, KnownComponent};
 use crate::growth::Growth;
+use crate::guesses::{self, Row};
 use crate::linearity::{Degree, Dependence, Level, dependence};
 use crate::occurrences::{Leaf, Occurrence, Scanner};
 use crate::parts::{Assignment, Block, EquationSystem, Matrix, Problem, Sides, SystemKind, Timing};
@@ -240,6 +240,10 @@ impl BlockBuilder<'_> {
             Some(matrix) => SystemKind::Linear(matrix),
             None => SystemKind::Nonlinear,
         };
+        if self.problem == Problem::Initial && linear.is_none() {
+            let rows: Vec<Row> = smooth.iter().map(|pair| self.row(pair)).collect();
+            guesses::complete(work, &rows, &iteration);
+        }
         Some(EquationSystem {
             kind,
             unknowns: pairs.iter().map(|pair| pair.variable).collect(),
@@ -250,6 +254,12 @@ impl BlockBuilder<'_> {
             residual_equations: residual_pairs.iter().map(|pair| pair.equation).collect(),
             discrete,
         })
+    }
+
+    fn row(&self, pair: &Pair) -> Row {
+        let columns = self.system.depends.row(pair.row as usize).iter();
+        let unknowns = columns.map(|&column| self.system.columns[column as usize]).collect();
+        Row { equation: pair.equation, sides: pair.sides, unknowns }
     }
 
     /// How equations are solved for their unknowns; where another mode has them too, as there.
@@ -446,12 +456,9 @@ impl BlockBuilder<'_> {
         }
         let incidence = builder.finish(pairs.len());
         let mut solvable: Vec<bool> = solutions.iter().map(Option::is_some).collect();
-        // The better the start value, the better the guess; in a step, what does not jump at events is an even better one.
+        // A guess with a start value is a better guess; in a step, what does not jump at events is an even better one.
         let jumps = |variable: VarId| self.problem == Problem::Step && !is_state(work, variable);
         let reluctance = |pair: &Pair| {
-            if self.problem == Problem::Initial {
-                return distance_of_start(work, pair.variable);
-            }
             let without_start = work.model.variables[pair.variable].attributes.start.is_none();
             u32::from(without_start) + 2 * u32::from(jumps(pair.variable))
         };

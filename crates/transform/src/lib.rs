@@ -25,6 +25,7 @@ mod discrete;
 mod false_derivatives;
 pub mod families;
 mod growth;
+mod guesses;
 mod initial;
 mod inline_integration;
 mod input_rates;
