@@ -9,6 +9,7 @@
 
 use super::*;
 use crate::sensitivities::{Sensitivities, refusal, slopes};
+use crate::variation::Change;
 
 /// What a derivative may leap by, relative to its size on the way.
 const LEAP: f64 = 1e-4;
@@ -28,10 +29,12 @@ struct Point {
 impl Simulation {
     /// Refuses sensitivities where a derivative jumps without event between two instants of the last step.
     pub(super) fn refuse_hidden_jump(&mut self, known: &mut Sensitivities, begin: f64, end: f64) -> Result<(), Stop> {
+        let change = known.change(&mut self.runtime.machine)?;
+        let sizes = self.leaps_allowed(known, &change);
+        let expected = change.expected[0].iter().zip(&change.expected[1]).map(|(a, b)| 0.5 * (a + b));
+        let leaps: Vec<f64> = change.found.iter().zip(expected).map(|(found, expected)| found - expected).collect();
+        let Some(leap) = largest(&leaps, &sizes) else { return Ok(()) };
         let (first, last) = (self.point_at(begin)?, self.point_at(end)?);
-        let now = self.sizes_over(known, &first, &last)?;
-        let sizes = known.note_largest(&now);
-        let Some(leap) = self.leap(known, &first, &last, &sizes)? else { return Ok(()) };
         let mut pieces = vec![(leap, first, last)];
         for _ in 0..MOST_PIECES {
             let Some(((_, state), a, b)) = pieces.pop() else { break };
@@ -58,17 +61,17 @@ impl Simulation {
         Ok(Point { time, states, slopes: slopes(machine) })
     }
 
-    /// How large derivatives are at the ends of a step, or would become over it: one that leaves zero by a kink near an end has no
-    /// size there that tells a kink from a jump.
-    fn sizes_over(&mut self, known: &mut Sensitivities, a: &Point, b: &Point) -> Result<Vec<f64>, Stop> {
-        let step: Vec<f64> = a.states.iter().zip(&b.states).map(|(a, b)| b - a).collect();
-        let mut sizes: Vec<f64> = a.slopes.iter().zip(&b.slopes).map(|(a, b)| a.abs().max(b.abs())).collect();
-        for point in [a, b] {
-            self.evaluate_at(point.time)?;
-            let change = known.change_along(&mut self.runtime.machine, &step, b.time - a.time)?;
-            sizes.iter_mut().zip(&change).for_each(|(size, change)| *size = size.max(change.abs()));
-        }
-        Ok(sizes)
+    /// The sizes that leaps of derivatives are compared with: how large derivatives are at the ends of the step at hand and were
+    /// before, or would become over it, since one that leaves zero by a kink near an end has no size there that tells a kink from a
+    /// jump. Nor does the integration know a derivative better than the states that it is computed from.
+    fn leaps_allowed(&self, known: &mut Sensitivities, change: &Change) -> Vec<f64> {
+        let slopes: Vec<f64> = (change.slopes.iter().zip(&change.expected[0]).zip(&change.expected[1]))
+            .map(|((slope, first), last)| slope.max(first.abs()).max(last.abs()))
+            .collect();
+        let largest = known.note_largest(&change.states, &slopes).to_vec();
+        let errors: Vec<f64> = largest.iter().map(|largest| self.options.tolerance * largest.value).collect();
+        let blurred = known.reach(&errors);
+        largest.iter().zip(blurred).map(|(largest, blurred)| largest.slope.max(blurred)).collect()
     }
 
     /// The largest leap between two points beside the sizes of derivatives, with its state, where it is too large.
@@ -86,9 +89,8 @@ impl Simulation {
             let change = known.change_along(&mut self.runtime.machine, &step, b.time - a.time)?;
             expected.iter_mut().zip(&change).for_each(|(sum, change)| *sum += 0.5 * change);
         }
-        let leap = |k: usize| ((b.slopes[k] - a.slopes[k] - expected[k]) / sizes[k], k);
-        let leaps = (0..step.len()).map(leap).map(|(leap, k)| (leap.abs(), k));
-        Ok(leaps.filter(|(leap, _)| *leap > LEAP).max_by(|a, b| a.0.total_cmp(&b.0)))
+        let leaps: Vec<f64> = (0..step.len()).map(|k| b.slopes[k] - a.slopes[k] - expected[k]).collect();
+        Ok(largest(&leaps, sizes))
     }
 
     fn jumps_unseen(&self, time: f64, state: usize) -> Stop {
@@ -102,4 +104,10 @@ impl Simulation {
             "conditions under `noEvent`, in functions and in `sign` make no events; a relation in an equation does";
         Trouble::Model(Box::new(refusal(message).names_time().hint(hint))).into()
     }
+}
+
+/// The largest leap beside the sizes, with its place, where it is too large.
+fn largest(leaps: &[f64], sizes: &[f64]) -> Option<(f64, usize)> {
+    let relative = leaps.iter().zip(sizes).enumerate().map(|(k, (leap, size))| (leap.abs() / size, k));
+    relative.filter(|(leap, _)| *leap > LEAP).max_by(|a, b| a.0.total_cmp(&b.0))
 }
