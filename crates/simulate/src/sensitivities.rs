@@ -375,10 +375,10 @@ impl Sensitivities {
         variation.go_back();
     }
 
-    /// How derivatives change over the step that was tried last.
-    pub fn change(&mut self, machine: &mut Machine) -> Result<Change, Trouble> {
+    /// How derivatives change over the step that was tried last, at whose stages the states have these rates.
+    pub fn change(&mut self, machine: &mut Machine, rates: &[Vec<f64>]) -> Result<Change, Trouble> {
         let Some(mut variation) = self.variation.take() else { return Err(refused("there is no step")) };
-        let change = variation.change(machine, |machine, length| self.along_time(machine, length));
+        let change = variation.change(machine, rates, |machine, length| self.along_time(machine, length));
         self.variation = Some(variation);
         change
     }
@@ -487,6 +487,9 @@ impl Sensitivities {
     /// tangents of all variables where `places` tells where these are.
     fn iterate(&mut self, machine: &mut Machine, places: Option<&Carried>) -> Result<(), Trouble> {
         let program = &machine.program.clone();
+        if self.moves {
+            self.note_ticks(machine)?;
+        }
         self.look_at_edges(machine)?;
         let resets = resets(machine)?;
         let (mut before, mut states) = (self.before.clone(), self.states.clone());
@@ -1001,10 +1004,5 @@ pub(crate) fn follow_initial(machine: &mut Machine) {
 
 /// An iteration of an event is evaluated; its actions have their values and are not carried out yet.
 pub(crate) fn follow_iteration(machine: &mut Machine) {
-    with(machine, |sensitivities, machine| {
-        if sensitivities.moves {
-            sensitivities.note_ticks(machine)?;
-        }
-        sensitivities.iterate(machine, None)
-    });
+    with(machine, |sensitivities, machine| sensitivities.iterate(machine, None));
 }

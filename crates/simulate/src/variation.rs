@@ -5,7 +5,7 @@
 
 use compile::{Address, Program};
 use solve::Pattern;
-use solve::linear_ode::{Allowed, LinearOde, Outcome, Piece};
+use solve::linear_ode::{self, Allowed, LinearOde, Outcome, Piece};
 
 use crate::linear::Linearizer;
 use crate::machine::{Machine, Trouble};
@@ -24,13 +24,13 @@ struct Point {
 /// The beginning of a step, and where its stages are.
 const POINTS: usize = 4;
 
-/// How derivatives change over a piece of a step.
+/// How derivatives change over a step.
 pub(crate) struct Change {
     /// What they differ by.
     pub found: Vec<f64>,
-    /// What their own tangents along states and time say at the ends of the piece.
-    pub expected: [Vec<f64>; 2],
-    /// The largest values of states and derivatives at the ends.
+    /// What their own tangents along states and time say.
+    pub expected: Vec<f64>,
+    /// The largest values of states and derivatives on the way.
     pub states: Vec<f64>,
     pub slopes: Vec<f64>,
 }
@@ -228,33 +228,39 @@ impl Variation {
         self.pieces.clear();
     }
 
-    /// How derivatives change over the step that was tried last. `forward` gives the direction of time at a point.
+    /// How derivatives change over the step that was tried last. `rates` are those of the states at its stages; `with_time` gives the
+    /// direction of time at a point.
     pub fn change(
         &mut self,
         machine: &mut Machine,
-        mut with_time: impl FnMut(&Machine, f64) -> Vec<(Address, f64)>,
+        rates: &[Vec<f64>],
+        with_time: impl Fn(&Machine, f64) -> Vec<(Address, f64)>,
     ) -> Result<Change, Trouble> {
         let program = &machine.program.clone();
         let (first, last) = (&self.points[0], &self.points[POINTS - 1]);
         let length = last.time - first.time;
-        let step: Vec<f64> = first.states.iter().zip(&last.states).map(|(a, b)| b - a).collect();
         let larger = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a.abs().max(b.abs())).collect();
         let mut change = Change {
             found: first.slopes.iter().zip(&last.slopes).map(|(a, b)| b - a).collect(),
-            expected: [vec![0.0; step.len()], vec![0.0; step.len()]],
+            expected: vec![0.0; first.slopes.len()],
             states: larger(&first.states, &last.states),
             slopes: larger(&first.slopes, &last.slopes),
         };
         let time_seeds = with_time(machine, length);
-        for (place, expected) in [0, POINTS - 1].into_iter().zip(&mut change.expected) {
+        for ((rates, weight), point) in rates.iter().zip(linear_ode::quadrature()).zip(&mut self.points[1..]) {
             self.seeds.clear();
             self.seeds.extend(time_seeds.iter().copied());
-            self.seeds.extend(program.states.iter().map(|state| state.value).zip(step.iter().copied()));
+            let states = program.states.iter().map(|state| state.value);
+            self.seeds.extend(states.zip(rates.iter().map(|rate| rate * length)));
             let seeds = &self.seeds;
-            self.points[place].linearizer.at_same_point(machine, |linearizer| {
+            let slopes = &point.slopes;
+            point.linearizer.at_same_point(machine, |linearizer| {
                 linearizer.follow_from(seeds, false)?;
-                let tangents = program.states.iter().map(|state| linearizer.tangent_at(state.derivative));
-                expected.iter_mut().zip(tangents).for_each(|(expected, tangent)| *expected = tangent);
+                for (k, state) in program.states.iter().enumerate() {
+                    let tangent = linearizer.tangent_at(state.derivative);
+                    change.expected[k] += weight * tangent;
+                    change.slopes[k] = change.slopes[k].max(slopes[k].abs()).max(tangent.abs());
+                }
                 Ok(())
             })?;
         }

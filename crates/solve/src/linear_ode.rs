@@ -47,6 +47,12 @@ pub fn nodes() -> [f64; STAGES] {
     [(4.0 - root) / 10.0, (4.0 + root) / 10.0, 1.0]
 }
 
+/// How what is evaluated at the nodes counts in an integral over the step, in parts of its length.
+pub fn quadrature() -> [f64; STAGES] {
+    let root = 6f64.sqrt();
+    [(16.0 - root) / 36.0, (16.0 + root) / 36.0, 1.0 / 9.0]
+}
+
 /// The solutions over a step, as polynomials.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Piece {
