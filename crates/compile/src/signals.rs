@@ -248,11 +248,6 @@ impl Driven {
         is_within(&self.signals.jumps, time, self.passed)
     }
 
-    /// Whether no input is a function of time.
-    pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
-    }
-
     /// Whether an input jumped there, or changed its slope.
     pub fn has_bent(&self, time: f64) -> bool {
         self.has_jumped(time) || is_within(&self.signals.kinks, time, self.passed)

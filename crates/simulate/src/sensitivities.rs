@@ -356,10 +356,10 @@ impl Sensitivities {
     }
 
     /// The step that was tried last counts.
-    pub fn accept_step(&mut self, machine: &Machine, end: f64) {
+    pub fn accept_step(&mut self, end: f64) {
         let parameters = self.parameters();
         if let Some(variation) = &mut self.variation {
-            variation.accept(machine, &mut self.states[..parameters]);
+            variation.accept(&mut self.states[..parameters]);
         }
         self.time = end;
     }
@@ -375,8 +375,8 @@ impl Sensitivities {
         variation.go_back();
     }
 
-    /// How derivatives change over the step that was tried last, at whose stages the states have these rates.
-    pub fn change(&mut self, machine: &mut Machine, rates: &[Vec<f64>]) -> Result<Change, Trouble> {
+    /// How derivatives change over the step that was tried last, at whose stages the states have these rates where they are known.
+    pub fn change(&mut self, machine: &mut Machine, rates: Option<[Vec<f64>; 3]>) -> Result<Change, Trouble> {
         let Some(mut variation) = self.variation.take() else { return Err(refused("there is no step")) };
         let change = variation.change(machine, rates, |machine, length| self.along_time(machine, length));
         self.variation = Some(variation);

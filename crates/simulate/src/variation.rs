@@ -192,7 +192,10 @@ impl Variation {
                 linearizer.follow_from(seeds, false)?;
                 for column in group.iter().map(|&column| column as usize) {
                     for place in pattern.starts[column]..pattern.starts[column + 1] {
-                        entries[place] = slope_of(linearizer, program, pattern.indices[place] as usize)?;
+                        let row = pattern.indices[place] as usize;
+                        let entry = linearizer.tangent_at(program.states[row].derivative);
+                        // The matrix decides how fast the iteration is, and nothing else.
+                        entries[place] = if entry.is_finite() { entry } else { 0.0 };
                     }
                 }
             }
@@ -204,13 +207,12 @@ impl Variation {
     }
 
     /// The step that was tried last counts: `s` are the tangents at its end.
-    pub fn accept(&mut self, machine: &Machine, s: &mut [Vec<f64>]) {
+    pub fn accept(&mut self, s: &mut [Vec<f64>]) {
         self.ode.accept();
         self.ode.piece.end_into(s);
         self.pieces.push(self.ode.piece.clone());
         self.points.swap(0, POINTS - 1);
-        // Behind a bend of an input its slope is another one, which is seen where memory stands there.
-        (self.has_point, self.has_slopes) = (machine.memory.driven.is_empty(), true);
+        (self.has_point, self.has_slopes) = (true, true);
         self.is_fresh = false;
     }
 
@@ -228,12 +230,12 @@ impl Variation {
         self.pieces.clear();
     }
 
-    /// How derivatives change over the step that was tried last. `rates` are those of the states at its stages; `with_time` gives the
-    /// direction of time at a point.
+    /// How derivatives change over the step that was tried last. `rates` are those of the states at its stages, where the dense output
+    /// tells; `with_time` gives the direction of time at a point.
     pub fn change(
         &mut self,
         machine: &mut Machine,
-        rates: &[Vec<f64>],
+        rates: Option<[Vec<f64>; 3]>,
         with_time: impl Fn(&Machine, f64) -> Vec<(Address, f64)>,
     ) -> Result<Change, Trouble> {
         let program = &machine.program.clone();
@@ -247,6 +249,7 @@ impl Variation {
             slopes: larger(&first.slopes, &last.slopes),
         };
         let time_seeds = with_time(machine, length);
+        let rates = rates.unwrap_or_else(|| self.rates(length));
         for ((rates, weight), point) in rates.iter().zip(linear_ode::quadrature()).zip(&mut self.points[1..]) {
             self.seeds.clear();
             self.seeds.extend(time_seeds.iter().copied());
@@ -265,6 +268,18 @@ impl Variation {
             })?;
         }
         Ok(change)
+    }
+
+    /// The rates of the states at the stages, by the polynomial through the points.
+    fn rates(&self, length: f64) -> [Vec<f64>; 3] {
+        let slopes = linear_ode::slopes_at_nodes();
+        slopes.map(|weights| {
+            let mut rates = vec![0.0; self.points[0].states.len()];
+            for (weight, point) in weights.iter().zip(&self.points) {
+                rates.iter_mut().zip(&point.states).for_each(|(rate, x)| *rate += weight / length * x);
+            }
+            rates
+        })
     }
 
     /// What states of these sizes contribute to derivatives.

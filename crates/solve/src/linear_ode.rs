@@ -34,10 +34,12 @@ const LEFT: f64 = 0.01;
 /// What counts as rounding, relative to the solution.
 const ROUNDING: f64 = 1e-13;
 /// Factors of steps that differ by less serve as they are, where factorising costs many solves.
-const NEARLY_EQUAL: f64 = 0.2;
+const NEARLY_EQUAL: f64 = 0.4;
 const MANY_SOLVES: f64 = 10.0;
-/// An iteration that is slower than this wants a new matrix.
-const SLOW: f64 = 0.1;
+/// The same step but for rounding.
+const EQUAL: f64 = 1e-9;
+/// More iterations than these want a new matrix, or factors of their own.
+const FEW_ITERATIONS: u32 = 3;
 /// No step before promises a faster one, unless the matrix is constant.
 const FASTEST: f64 = 1e-3;
 
@@ -51,6 +53,24 @@ pub fn nodes() -> [f64; STAGES] {
 pub fn quadrature() -> [f64; STAGES] {
     let root = 6f64.sqrt();
     [(16.0 - root) / 36.0, (16.0 + root) / 36.0, 1.0 / 9.0]
+}
+
+/// The slopes at the nodes of the polynomial through values at the beginning and the nodes, as weights of these.
+pub fn slopes_at_nodes() -> [[f64; STAGES + 1]; STAGES] {
+    let [one, two, three] = nodes();
+    let places = [0.0, one, two, three];
+    std::array::from_fn(|node| {
+        let i = node + 1;
+        std::array::from_fn(|j| {
+            let others = |left_out: usize| (0..=STAGES).filter(move |&k| k != j && k != left_out);
+            match i == j {
+                true => others(j).map(|k| 1.0 / (places[j] - places[k])).sum(),
+                false => others(i).fold(1.0 / (places[j] - places[i]), |weight, k| {
+                    weight * (places[i] - places[k]) / (places[j] - places[k])
+                }),
+            }
+        })
+    })
 }
 
 /// The solutions over a step, as polynomials.
@@ -308,9 +328,8 @@ impl LinearOde {
 
     /// Factorises for a step of the length `h`, unless factors are there that do.
     fn factor(&mut self, h: f64) -> bool {
-        // What rounding makes of equal steps is no difference.
         let is_dear = self.double.solver.solves_per_factorisation() > MANY_SOLVES;
-        let difference = if is_dear { NEARLY_EQUAL } else { 1e-9 };
+        let difference = if is_dear { NEARLY_EQUAL } else { EQUAL };
         if self.factored.is_some_and(|known| (known - h).abs() <= difference * h) {
             return true;
         }
@@ -321,9 +340,14 @@ impl LinearOde {
         factored
     }
 
+    /// Whether the factors are those of a step of the length `h`.
+    fn is_factored_for(&self, h: f64) -> bool {
+        self.factored.is_some_and(|known| (known - h).abs() <= EQUAL * h)
+    }
+
     /// The factors did not suit a step of the length `h`: either they were made for another one, or the matrix is too old.
     fn renew(&mut self, h: f64) {
-        match self.factored == Some(h) {
+        match self.is_factored_for(h) {
             true => self.wants_matrix = true,
             false => self.factored = None,
         }
@@ -359,10 +383,10 @@ impl LinearOde {
     ) -> Result<bool, E> {
         let size = self.size;
         // Of factors for another step the iteration is not exact, whatever A is.
-        let is_exact = self.is_constant && self.factored.is_some_and(|known| (known - h).abs() <= 1e-9 * h);
+        let is_exact = self.is_constant && self.is_factored_for(h);
         let mut speed = if is_exact { 0.0 } else { self.speed.max(FASTEST).powf(0.8) };
-        let (mut before, mut is_slow) = (None, false);
-        for _ in 0..MOST_ITERATIONS {
+        let mut before = None;
+        for iteration in 1..=MOST_ITERATIONS {
             let z = &self.next.z[column];
             for i in 0..STAGES {
                 let stages = self.stage.iter_mut().zip(s).zip(&z[i * size..]);
@@ -389,16 +413,13 @@ impl LinearOde {
                     return Ok(false);
                 }
                 speed = rate / (1.0 - rate.min(0.999));
-                if rate > SLOW && change > 1.0 {
-                    is_slow = true;
-                }
             }
             if !change.is_finite() {
                 return Ok(false);
             }
             if speed * change <= 1.0 {
                 self.speed = speed;
-                if is_slow {
+                if iteration > FEW_ITERATIONS {
                     self.renew(h);
                 }
                 return Ok(true);
@@ -423,8 +444,13 @@ impl LinearOde {
         }
         self.single.solver.solve(&mut self.w[..size]);
         self.double.solver.solve(&mut self.right);
+        // With factors of another step what is stiff would be corrected wholly, and what is not by the ratio of the steps: this makes
+        // both errors equal.
+        let ratio = h / self.factored.unwrap_or(h);
+        let part = 2.0 * ratio / (1.0 + ratio);
+        self.w[..size].iter_mut().for_each(|w| *w *= part);
         for k in 0..size {
-            (self.w[size + k], self.w[2 * size + k]) = (self.right[2 * k], self.right[2 * k + 1]);
+            (self.w[size + k], self.w[2 * size + k]) = (part * self.right[2 * k], part * self.right[2 * k + 1]);
         }
     }
 
@@ -501,6 +527,19 @@ mod tests {
         let mut middle = s.clone();
         ode.piece.at(1.0 - 0.5 * h, &mut middle);
         Run { end: [s[0][0], s[1][0]], middle: [middle[0][0], middle[1][0]], estimate }
+    }
+
+    #[test]
+    fn slopes_of_a_cubic_are_exact() {
+        let [one, two, three] = nodes();
+        let cubic = |x: f64| 2.0 - x + 3.0 * x * x - 5.0 * x * x * x;
+        let values = [0.0, one, two, three].map(cubic);
+        for (weights, x) in slopes_at_nodes().iter().zip(nodes()) {
+            let slope: f64 = weights.iter().zip(values).map(|(weight, value)| weight * value).sum();
+            assert!((slope - (-1.0 + 6.0 * x - 15.0 * x * x)).abs() < 1e-12, "{slope} at {x}");
+        }
+        let integral: f64 = quadrature().iter().zip(nodes()).map(|(weight, x)| weight * x.powi(4)).sum();
+        assert!((integral - 0.2).abs() < 1e-14);
     }
 
     fn error(found: [f64; 2], t: f64) -> f64 {

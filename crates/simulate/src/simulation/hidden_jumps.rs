@@ -68,8 +68,8 @@ struct Leap {
 impl Simulation {
     /// Refuses sensitivities where a derivative jumps without event between two instants of the last step.
     pub(super) fn refuse_hidden_jump(&mut self, known: &mut Sensitivities, begin: f64, end: f64) -> Result<(), Stop> {
-        let rates = self.rates(begin, end, end - begin);
-        let change = known.change(&mut self.runtime.machine, &rates)?;
+        let rates = self.projector.is_none().then(|| self.rates(begin, end, end - begin));
+        let change = known.change(&mut self.runtime.machine, rates)?;
         let sizes = self.sizes_of_slopes(known, &change);
         let leaps: Vec<f64> = change.found.iter().zip(&change.expected).map(|(found, expected)| found - expected).collect();
         let Some(leap) = self.largest(&leaps, &sizes) else { return Ok(()) };

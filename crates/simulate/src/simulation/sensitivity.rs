@@ -193,7 +193,7 @@ impl Simulation {
                     simulation.check_sensitivity_step(begin, length)?;
                 } else {
                     simulation.refuse_hidden_jump(known, begin, end)?;
-                    known.accept_step(&simulation.runtime.machine, end);
+                    known.accept_step(end);
                     length *= 2.0;
                 }
             }
