@@ -211,6 +211,11 @@ impl LinearForm {
         let known = self.program.layout.tangents as usize;
         let known = known.min(from.values.len());
         to.values[..known].copy_from_slice(&from.values[..known]);
+        self.lend(from, to);
+    }
+
+    /// Lends texts and the past of delays alone, for a point whose values were taken over before.
+    pub fn lend(&self, from: &mut Memory, to: &mut Memory) {
         to.native = from.native.clone();
         std::mem::swap(&mut from.strings, &mut to.strings);
         std::mem::swap(&mut from.delays, &mut to.delays);

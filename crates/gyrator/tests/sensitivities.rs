@@ -302,6 +302,36 @@ fn states_that_are_exchanged_keep_their_derivatives() {
     compare(text, 1.7, &["x", "y", "vx"], &["L", "g"], 1e-3);
 }
 
+/// A start value that a constraint is met with decides nothing: the states to begin with are a form.
+#[test]
+fn start_values_on_a_constraint_have_derivatives() {
+    let text = "model Pendulum
+      parameter Real L = 1, g = 9.81, x0 = 0.8;
+      Real x(start = x0, fixed = true), y(start = -0.6), vx(start = 0, fixed = true), vy, F;
+    equation
+      der(x) = vx;
+      der(y) = vy;
+      der(vx) = -F*x;
+      der(vy) = -F*y - g;
+      x^2 + y^2 = L^2;
+    end Pendulum;";
+    compare(text, 1.7, &["x", "y", "vx"], &["x0", "L"], 1e-3);
+    // The energy g*y0 stays, and the constraint holds: with y0 = -sqrt(L² - x0²), ∂y0/∂x0 = -x0/y0 and ∂y0/∂L = L/y0.
+    let pendulum = model(text);
+    let found = sensitivities(&pendulum, 1.7, &["x", "y", "vx", "vy"], &["x0", "L"]).unwrap();
+    let (g, x0, y0) = (9.81, 0.8, -0.6);
+    for (parameter, moved, constraint) in [("x0", -x0 / y0, 0.0), ("L", 1.0 / y0, 1.0)] {
+        let of = |variable: &str| found.get(variable, parameter).unwrap();
+        let run = |variable: &str| &found.run.get(variable).unwrap().values;
+        for row in 0..found.run.time.len() {
+            let energy = run("vx")[row] * of("vx")[row] + run("vy")[row] * of("vy")[row] + g * of("y")[row];
+            let length = run("x")[row] * of("x")[row] + run("y")[row] * of("y")[row];
+            assert!((energy - g * moved).abs() < 1e-5 * g, "{parameter}: {energy}, exact {}", g * moved);
+            assert!((length - constraint).abs() < 1e-7, "{parameter}: {length}, exact {constraint}");
+        }
+    }
+}
+
 /// The message of sensitivities that are refused.
 fn refusal(text: &str, stop: f64, of: &str, by: &str) -> String {
     match sensitivities(&model(text), stop, &[of], &[by]) {
@@ -354,6 +384,68 @@ fn corners_without_event_are_passed() {
             sensitivities(&model(&text), 1.0, &["x"], &["k"]).unwrap_or_else(|error| panic!("{slope}: {error}"));
         let last = *found.get("x", "k").unwrap().last().unwrap();
         assert!((last - exact).abs() < 1e-3 * (1.0 + exact.abs()), "{slope}: {last}, exact {exact}");
+    }
+}
+
+#[test]
+fn small_jumps_without_event_are_refused() {
+    for (jump, instant) in [(1e-3, "time > p"), (1e-4, "time > p"), (1e-5, "x < p"), (1e-4, "x < p")] {
+        let text = format!(
+            "model Small parameter Real p = 0.5; Real x(start = 1, fixed = true);
+             equation der(x) = -x*(1 + noEvent(if {instant} then {jump} else 0)); end Small;"
+        );
+        let said = refusal(&text, 1.0, "x", "p");
+        assert!(said.contains("jumps without an event"), "{jump} {instant}: {said}");
+    }
+}
+
+/// What heat has not reached yet has derivatives that are rounding errors, or nothing.
+#[test]
+fn smooth_models_whose_derivatives_vanish_have_no_jumps() {
+    for tolerance in [1e-4, 1e-6, 1e-9] {
+        let rod = model(
+            "model Rod parameter Real k = 10; Real T[20](each start = 1, each fixed = true), q[20];
+             equation
+               q[1] = k*(0 - 2*T[1] + T[2]);
+               for i in 2:19 loop q[i] = k*(T[i-1] - 2*T[i] + T[i+1]); end for;
+               q[20] = k*(T[19] - T[20]);
+               der(T) = q; end Rod;",
+        );
+        let names: Vec<String> = (1..=20).map(|i| format!("T[{i}]")).collect();
+        let find = |name: &str| rod.variable(name).unwrap();
+        let of: Vec<_> = names.iter().map(|name| find(name)).collect();
+        let experiment = rod.experiment().stop(3.0).tolerance(tolerance);
+        let found = rod.sensitivities(&experiment, &of, &[find("k")]).unwrap_or_else(|error| panic!("{error}"));
+        // T depends on k*t alone, so that ∂T/∂k = t/k der(T).
+        for i in 1..=20 {
+            let (tangents, rates) = (found.get(&format!("T[{i}]"), "k").unwrap(), &found.run.get(&format!("q[{i}]")).unwrap().values);
+            for ((tangent, rate), t) in tangents.iter().zip(rates).zip(&found.run.time) {
+                assert!((tangent - t/10.0*rate).abs() < 200.0*tolerance, "T[{i}] at {t}: {tangent}, exact {}", t/10.0*rate);
+            }
+        }
+    }
+}
+
+#[test]
+fn pulses_and_rounding_are_no_jumps() {
+    let pulse = model(
+        "model Pulse parameter Real p = 0.5; Real x(start = 0, fixed = true), y(start = 0, fixed = true);
+         equation der(x) = exp(-((time - p)/0.01)^2); der(y) = 10*x*(1 - y); end Pulse;",
+    );
+    let found = sensitivities(&pulse, 1.0, &["x", "y"], &["p"]).unwrap_or_else(|error| panic!("{error}"));
+    for (tangent, t) in found.get("x", "p").unwrap().iter().zip(&found.run.time) {
+        let exact = -(-((t - 0.5) / 0.01).powi(2)).exp();
+        assert!((tangent - exact).abs() < 1e-6, "{tangent} at {t}, exact {exact}");
+    }
+    // y = 1 - exp(-10 X) with X the integral of x, whose derivative by p is -x.
+    let (x, y) = (found.run.last("x").unwrap(), found.run.last("y").unwrap());
+    let last = *found.get("y", "p").unwrap().last().unwrap();
+    assert!((last + 10.0 * x * (1.0 - y)).abs() < 1e-6, "{last}");
+    for slope in ["sin(time)^2 + cos(time)^2 - 1", "p*(exp(time)*exp(-time) - 1)", "p*exp(-800*time)", "p*exp(-1e3*(time - 0.9)^2)"] {
+        let text = format!(
+            "model Still parameter Real p = 1; Real x(start = 0, fixed = true); equation der(x) = {slope}; end Still;"
+        );
+        sensitivities(&model(&text), 1.0, &["x"], &["p"]).unwrap_or_else(|error| panic!("{slope}: {error}"));
     }
 }
 

@@ -353,6 +353,30 @@ fn masses_that_a_lever_joins_by_their_position() {
     );
 }
 
+/// What is sampled beside modes: the instants are those of the clock, which moves with its own parameters.
+#[test]
+fn samples_beside_modes() {
+    let text = |sample: &str| {
+        format!(
+            "model Sampled
+               parameter Real c = 0.5, s = 0.1, T = 0.3, w = 0.65;
+               Real a(start = 1, fixed = true), b(start = 2, fixed = true), i;
+               discrete Real u(start = 0, fixed = true);
+             equation
+               der(a) = -c*a + u + i;
+               der(b) = -b - i;
+               if time > w then a = b; else i = 0; end if;
+               when {sample} then u = 0.5*a; end when;
+             end Sampled;"
+        )
+    };
+    compare(&text("sample(0.1, 0.3)"), 2.0, &["a", "b", "u"], &["c", "w"]);
+    compare(&text("sample(s, T)"), 2.0, &["a", "b", "u"], &["c", "s", "T", "w"]);
+    // At one instant with the change of structure, which a parameter moves and the sample does not.
+    let said = refusal(&text("sample(0.05, 0.3)"), 2.0, "a", "w");
+    assert!(said.contains("no-sensitivity") && said.contains("apart"), "{said}");
+}
+
 #[test]
 fn what_has_no_derivative_is_refused() {
     // Coefficients change with the jump: charge is conserved along a way.

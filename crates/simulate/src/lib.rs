@@ -57,6 +57,7 @@ mod terms;
 mod tied;
 mod trouble;
 mod undetermined;
+mod variation;
 mod watcher;
 
 pub use base::Diagnostic;

@@ -103,6 +103,11 @@ impl Linearizer {
         Arc::ptr_eq(&self.program, program)
     }
 
+    /// The program that it differentiates.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
     /// What it is made from.
     pub fn form(&self) -> &LinearForm {
         &self.form
@@ -119,6 +124,24 @@ impl Linearizer {
         let outcome = self.factor(form).and_then(|()| work(self));
         form.give_back(&mut machine.memory, &mut self.memory);
         outcome
+    }
+
+    /// Does some more work at the point of the last call of [`at_point`](Self::at_point), wherever the machine stands now.
+    pub fn at_same_point<T>(
+        &mut self,
+        machine: &mut Machine,
+        work: impl FnOnce(&mut Self) -> Result<T, Trouble>,
+    ) -> Result<T, Trouble> {
+        let form = &self.form.clone();
+        form.lend(&mut machine.memory, &mut self.memory);
+        let outcome = work(self);
+        form.give_back(&mut machine.memory, &mut self.memory);
+        outcome
+    }
+
+    /// Makes machine code of what runs often.
+    pub fn speed_up(&self) {
+        self.form.program.compile_hot_in_background();
     }
 
     /// Factorises the Jacobians of all systems.

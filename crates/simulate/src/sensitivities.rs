@@ -20,14 +20,16 @@ use std::sync::Arc;
 use base::Diagnostic;
 use compile::{Address, Program, RelationId, TIME};
 use dae::{ActionKind, EquationRole, VarId};
-use solve::linear_ode::Coefficients;
+use rustc_hash::FxHashMap;
 
+use crate::clockwork::same_instant;
 use crate::columns::root_of;
 use crate::edges::{Edge, Edges};
 use crate::exchange;
 use crate::linear::{self, Linearizer};
 use crate::machine::{Machine, Trouble};
 use crate::modes::{self, Carried, CarriedTangents, Jump, ModeRuntime, RestartTangents, Switch};
+use crate::variation::{Change, Variation};
 
 /// What is to be differentiated.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -54,8 +56,10 @@ pub(crate) struct Sensitivities {
     /// Of the program in use.
     model: Linearizer,
     edges: Option<Edges>,
+    /// The integration between events, once it has begun.
+    variation: Option<Variation>,
     /// Of the modes that were in use before.
-    others: Vec<(Linearizer, Option<Edges>)>,
+    others: Vec<Other>,
     /// The tangents of the states.
     pub states: Vec<Vec<f64>>,
     /// The tangents of left limits, in the order of `Program::pre_pairs`.
@@ -64,8 +68,9 @@ pub(crate) struct Sensitivities {
     carried: Vec<Vec<f64>>,
     /// An event goes on, whose instant moves.
     moves: bool,
-    /// The largest values of the derivatives of the states so far.
-    largest: Vec<f64>,
+    /// The largest values of the states and of their derivatives so far, in the order of the states and of all modes.
+    largest: Vec<Largest>,
+    known_largest: FxHashMap<VarId, Largest>,
     /// The last event, or the start.
     since: f64,
     /// The slopes of residues by relation some time before the event at hand, where they are known.
@@ -87,8 +92,21 @@ pub(crate) struct Sensitivities {
     failure: Option<Box<Diagnostic>>,
     /// How far the tangents have come.
     pub time: f64,
-    /// The variational equation at that time, where it is known.
-    pub known: Option<Coefficients>,
+}
+
+/// What belongs to a mode that is not in use.
+#[derive(Clone)]
+struct Other {
+    model: Linearizer,
+    edges: Option<Edges>,
+    variation: Option<Variation>,
+}
+
+/// The largest values so far.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct Largest {
+    pub value: f64,
+    pub slope: f64,
 }
 
 /// What an iteration of an event began with.
@@ -152,9 +170,11 @@ impl Sensitivities {
             request: request.clone(),
             model,
             edges: None,
+            variation: None,
             others: Vec::new(),
             moves: false,
-            largest: vec![0.0; program.states.len()],
+            largest: vec![Largest::default(); program.states.len()],
+            known_largest: FxHashMap::default(),
             since: start,
             earlier: Vec::new(),
             left: Left::default(),
@@ -166,7 +186,6 @@ impl Sensitivities {
             asked_for: request.of.iter().map(|&variable| root_of(program.model(), variable)).collect(),
             failure: None,
             time: start,
-            known: None,
         })
     }
 
@@ -201,22 +220,50 @@ impl Sensitivities {
         if self.is_of(program) {
             return Ok(());
         }
-        let (new, edges) = match self.others.iter().position(|(other, _)| other.is_of(program)) {
+        let new = match self.others.iter().position(|other| other.model.is_of(program)) {
             Some(place) => self.others.swap_remove(place),
-            None => (Linearizer::within_events(program).map_err(Trouble::Model)?, None),
+            None => {
+                let model = Linearizer::within_events(program).map_err(Trouble::Model)?;
+                Other { model, edges: None, variation: None }
+            }
         };
-        let old = std::mem::replace(&mut self.model, new);
-        let old_edges = std::mem::replace(&mut self.edges, edges);
-        let (new, known) = (self.model.form(), old.form());
+        self.exchange_largest(program);
+        let old = Other {
+            model: std::mem::replace(&mut self.model, new.model),
+            edges: std::mem::replace(&mut self.edges, new.edges),
+            variation: std::mem::replace(&mut self.variation, new.variation),
+        };
+        let (new, known) = (self.model.form(), old.model.form());
         for carried in &mut self.carried {
             let tangent = |parameter| known.carried.iter().position(|it| it == parameter).map_or(0.0, |k| carried[k]);
             *carried = new.carried.iter().map(tangent).collect();
         }
-        self.others.push((old, old_edges));
+        self.others.push(old);
+        self.forget_course();
         self.states.iter_mut().for_each(|states| *states = vec![0.0; program.states.len()]);
         self.before.iter_mut().for_each(|before| *before = vec![0.0; program.pre_pairs.len()]);
-        self.largest = vec![0.0; program.states.len()];
         Ok(())
+    }
+
+    /// A state keeps how large it became, and how fast, in a mode that has it as well.
+    fn exchange_largest(&mut self, program: &Program) {
+        for (state, &largest) in self.model.program().schedule.states.iter().zip(&self.largest) {
+            self.known_largest.insert(state.variable, largest);
+        }
+        let known = |state: &transform::State| self.known_largest.get(&state.variable).copied().unwrap_or_default();
+        self.largest = program.schedule.states.iter().map(known).collect();
+    }
+
+    /// What comes next does not go on smoothly.
+    pub fn forget_course(&mut self) {
+        if let Some(variation) = &mut self.variation {
+            variation.forget();
+        }
+    }
+
+    /// Machine code of what runs often.
+    pub fn speed_up(&self) {
+        self.model.speed_up();
     }
 
     /// Whether it is made for a program.
@@ -281,37 +328,64 @@ impl Sensitivities {
         })
     }
 
-    /// The variational equation at the point in memory.
-    pub fn coefficients(&mut self, machine: &mut Machine) -> Result<Coefficients, Trouble> {
-        let program = &machine.program.clone();
-        let base: Vec<_> = (0..self.parameters()).map(|column| self.base_seeds(machine, column)).collect();
-        let mut made = Coefficients::default();
-        self.model.at_point(machine, |linearizer| {
-            let slope = |linearizer: &Linearizer, place: usize| {
-                let slope = linearizer.tangent_at(program.states[place].derivative);
-                let derivative = program.schedule.states[place].derivative;
-                if slope.is_finite() { Ok(slope) } else { Err(linearizer.undefined(derivative)) }
-            };
-            let size = program.states.len();
-            made.a = vec![0.0; size * size];
-            // Columns without a row in common are followed together.
-            for group in &program.ode_colours {
-                let seeds: Vec<(Address, f64)> =
-                    group.iter().map(|&column| (program.states[column as usize].value, 1.0)).collect();
-                linearizer.follow_from(&seeds, false)?;
-                for column in group.iter().map(|&column| column as usize) {
-                    for row in program.ode_pattern.column(column).iter().map(|&row| row as usize) {
-                        made.a[column * size + row] = slope(linearizer, row)?;
-                    }
-                }
-            }
-            for seeds in &base {
-                linearizer.follow_from(seeds, true)?;
-                made.b.push((0..size).map(|place| slope(linearizer, place)).collect::<Result<_, _>>()?);
-            }
-            Ok(())
-        })?;
-        Ok(made)
+    /// The integration between events, ready for the piece that begins where the tangents are.
+    pub fn variation(&mut self, machine: &Machine) -> Result<&mut Variation, Trouble> {
+        let mut variation = match self.variation.take() {
+            Some(variation) => variation,
+            None => Variation::new(machine, &self.model, self.parameters())?,
+        };
+        if !variation.is_ready() {
+            let base = (0..self.parameters()).map(|column| self.base_seeds(machine, column)).collect();
+            variation.begin(base, self.sizes(machine));
+        }
+        Ok(self.variation.insert(variation))
+    }
+
+    /// A step of the run begins.
+    pub fn begin_step(&mut self) {
+        self.variation.iter_mut().for_each(Variation::begin_step);
+    }
+
+    /// Tries a step to `end`; the error relative to what is allowed.
+    pub fn try_step(&mut self, machine: &mut Machine, end: f64, tolerance: f64) -> Result<f64, Trouble> {
+        let Some(mut variation) = self.variation.take() else { return Ok(f64::INFINITY) };
+        let states = &self.states[..self.parameters()];
+        let outcome = variation.step(machine, self.time, end, states, tolerance);
+        self.variation = Some(variation);
+        outcome
+    }
+
+    /// The step that was tried last counts.
+    pub fn accept_step(&mut self, end: f64) {
+        let parameters = self.parameters();
+        if let Some(variation) = &mut self.variation {
+            variation.accept(&mut self.states[..parameters]);
+        }
+        self.time = end;
+    }
+
+    /// The run goes on at `time`, which may lie inside of its last step.
+    pub fn go_back(&mut self, time: f64) {
+        let parameters = self.parameters();
+        let Some(variation) = self.variation.as_mut().filter(|_| time < self.time) else { return };
+        if let Some(states) = variation.inside(time) {
+            self.states[..parameters].clone_from_slice(&states);
+            self.time = time;
+        }
+        variation.go_back();
+    }
+
+    /// How derivatives change over the step that was tried last, at whose stages the states have these rates where they are known.
+    pub fn change(&mut self, machine: &mut Machine, rates: Option<[Vec<f64>; 3]>) -> Result<Change, Trouble> {
+        let Some(mut variation) = self.variation.take() else { return Err(refused("there is no step")) };
+        let change = variation.change(machine, rates, |machine, length| self.along_time(machine, length));
+        self.variation = Some(variation);
+        change
+    }
+
+    /// What states of these sizes contribute to derivatives.
+    pub fn reach(&self, sizes: &[f64]) -> Vec<f64> {
+        self.variation.as_ref().map_or_else(|| vec![0.0; sizes.len()], |variation| variation.reach(sizes))
     }
 
     /// The sizes that errors are compared with: by parameter and state, what is asked for of a state beside its own size.
@@ -327,6 +401,20 @@ impl Sensitivities {
 
     /// Appends the derivatives at the point in memory to the rows.
     pub fn write(&mut self, machine: &mut Machine, rows: &mut Vec<f64>) -> Result<(), Trouble> {
+        let time = machine.memory.time();
+        let inside = match &self.variation {
+            Some(variation) if time < self.time && !same_instant(time, self.time) => variation.inside(time),
+            _ => None,
+        };
+        let Some(mut states) = inside else { return self.write_here(machine, rows) };
+        states.resize(self.states.len(), vec![0.0; machine.program.states.len()]);
+        let newest = std::mem::replace(&mut self.states, states);
+        let outcome = self.write_here(machine, rows);
+        self.states = newest;
+        outcome
+    }
+
+    fn write_here(&mut self, machine: &mut Machine, rows: &mut Vec<f64>) -> Result<(), Trouble> {
         let request = self.request.clone();
         let program = machine.program.clone();
         let of = self.sources_in(&program);
@@ -366,7 +454,7 @@ impl Sensitivities {
     /// The functions without a derivative that were met.
     pub fn differenced(&self) -> Vec<String> {
         let mut differenced = self.model.form().differenced.clone();
-        differenced.extend(self.others.iter().flat_map(|(other, _)| other.form().differenced.iter().cloned()));
+        differenced.extend(self.others.iter().flat_map(|other| other.model.form().differenced.iter().cloned()));
         differenced.sort();
         differenced.dedup();
         differenced
@@ -399,6 +487,9 @@ impl Sensitivities {
     /// tangents of all variables where `places` tells where these are.
     fn iterate(&mut self, machine: &mut Machine, places: Option<&Carried>) -> Result<(), Trouble> {
         let program = &machine.program.clone();
+        if self.moves {
+            self.note_ticks(machine)?;
+        }
         self.look_at_edges(machine)?;
         let resets = resets(machine)?;
         let (mut before, mut states) = (self.before.clone(), self.states.clone());
@@ -605,16 +696,24 @@ impl Sensitivities {
         self.earlier.clear();
     }
 
-    /// Takes sizes of the derivatives of the states into account; the largest ones so far.
-    pub fn note_largest(&mut self, sizes: &[f64]) -> Vec<f64> {
-        self.largest.iter_mut().zip(sizes).for_each(|(largest, size)| *largest = largest.max(*size));
-        self.largest.clone()
+    /// Takes sizes of states and of their derivatives into account; the largest ones so far.
+    pub fn note_largest(&mut self, states: &[f64], slopes: &[f64]) -> &[Largest] {
+        for ((largest, value), slope) in self.largest.iter_mut().zip(states).zip(slopes) {
+            *largest = Largest { value: largest.value.max(*value), slope: largest.slope.max(*slope) };
+        }
+        &self.largest
+    }
+
+    /// The direction of time alone, between events.
+    fn along_time(&self, machine: &Machine, time: f64) -> Vec<(Address, f64)> {
+        let base = self.base_seeds(machine, self.parameters());
+        let seeds = base.into_iter().map(|(address, slope)| (address, slope * time));
+        seeds.filter(|&(_, slope)| slope != 0.0).collect()
     }
 
     /// The direction of states and time together, between events.
     fn along(&self, machine: &Machine, states: &[f64], time: f64) -> Vec<(Address, f64)> {
-        let base = self.base_seeds(machine, self.parameters());
-        let mut seeds: Vec<_> = base.into_iter().map(|(address, slope)| (address, slope * time)).collect();
+        let mut seeds = self.along_time(machine, time);
         seeds.extend(machine.program.states.iter().map(|state| state.value).zip(states.iter().copied()));
         seeds
     }
@@ -642,7 +741,8 @@ impl Sensitivities {
         self.states[last] = slopes(machine);
         self.before[last].fill(0.0);
         self.carried[last].fill(0.0);
-        (self.moves, self.known) = (true, None);
+        self.moves = true;
+        self.forget_course();
         let mut left = Left {
             residues: vec![vec![0.0; program.layout.relations.len()]; last + 1],
             signs: signs(machine),
@@ -904,10 +1004,5 @@ pub(crate) fn follow_initial(machine: &mut Machine) {
 
 /// An iteration of an event is evaluated; its actions have their values and are not carried out yet.
 pub(crate) fn follow_iteration(machine: &mut Machine) {
-    with(machine, |sensitivities, machine| {
-        if sensitivities.moves {
-            sensitivities.note_ticks(machine)?;
-        }
-        sensitivities.iterate(machine, None)
-    });
+    with(machine, |sensitivities, machine| sensitivities.iterate(machine, None));
 }

@@ -503,8 +503,10 @@ impl Simulation {
         }
         self.meter.add(Part::Events, searched);
         let written = self.meter.now();
+        self.advance_sensitivities(time)?;
         if let Some(missed) = self.write_outputs_until(step.t_old, time, eventful, rows)? {
             self.time = self.retake(step.t_old, missed)?;
+            self.take_back_sensitivities(self.time);
             self.meter.add(Part::Output, written);
             return Ok(Progress::Again);
         }
@@ -724,6 +726,7 @@ impl Simulation {
         self.effort.rounds = self.effort.rounds.wrapping_add(1);
         if self.effort.rounds.is_multiple_of(ROUNDS) && !self.effort.complete && self.effort.is_worth_machine_code() {
             self.program.compile_hot_in_background();
+            self.runtime.machine.sensitivities.iter().for_each(|known| known.speed_up());
         }
     }
 
@@ -842,9 +845,6 @@ impl Simulation {
             let here = same_instant(point, time);
             if last || point > time && !here {
                 return Ok(None);
-            }
-            if !(here && eventful) {
-                self.advance_sensitivities(point)?;
             }
             let evaluated = if here && eventful { None } else { Some(self.evaluate_at(point)) };
             // A branch may be undefined between the place at which it ends and the event that is located there.

@@ -175,6 +175,7 @@ impl Choice {
     }
 }
 
+/// Which candidates are the states to begin with is a form, as it is later: a run takes better ones at its first point.
 fn values_at_start(work: &mut Work, jacobian: &[Vec<ExprId>]) -> Option<Vec<f64>> {
     let mut memo = Memo::default();
     jacobian.concat().iter().map(|&entry| work.evaluate_at_start(entry, &mut memo)).collect()

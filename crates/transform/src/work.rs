@@ -171,11 +171,10 @@ impl Work {
         is_safe
     }
 
-    /// The value of an expression with start values for all variables, as far as it can be computed here. Parameters in it
-    /// decide what is a state at the start.
+    /// The value of an expression with start values for all variables, as far as it can be computed here. What is chosen by it has
+    /// to be a form that holds for other values too.
     pub fn evaluate_at_start(&mut self, expr: ExprId, memo: &mut Memo) -> Option<f64> {
         let starts = self.at_start(expr, memo);
-        self.note_values(&[expr, starts], Subject::Start, None);
         self.evaluate(starts)
     }
 

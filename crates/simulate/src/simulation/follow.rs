@@ -114,7 +114,8 @@ impl Simulation {
 
     /// The model cannot be evaluated from `bad` on: rows up to the last good point are written first.
     fn end_inside(&mut self, begin: f64, good: f64, bad: f64, stop: Stop, rows: &mut Rows) -> Result<bool, Stop> {
-        let written = self.write_outputs_until(begin, good, false, rows);
+        let written =
+            self.advance_sensitivities(good).and_then(|()| self.write_outputs_until(begin, good, false, rows));
         self.runtime.machine.memory.set_time(bad);
         written.and(Err(stop))
     }

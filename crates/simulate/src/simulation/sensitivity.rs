@@ -1,8 +1,6 @@
 //! Sensitivities on the axis of time: the variational equation over each step, and the tangents at events
 //! (`crate::sensitivities`).
 
-use solve::linear_ode;
-
 use super::*;
 use crate::sensitivities::{Sensitivities, SensitivityRows, refusal};
 
@@ -168,7 +166,7 @@ impl Simulation {
                     known.states[column][place] = tangents[candidate];
                 }
             }
-            known.known = None;
+            known.forget_course();
             Ok(())
         })?;
         Ok(changed)
@@ -177,25 +175,38 @@ impl Simulation {
     /// Integrates the variational equation along the last step, up to a time in it.
     pub(super) fn advance_sensitivities(&mut self, time: f64) -> Result<(), Stop> {
         self.with_sensitivities(|simulation, known| {
+            if simulation.program.states.is_empty() {
+                known.time = known.time.max(time);
+                return Ok(());
+            }
             let mut length = time - known.time;
+            if length > 0.0 {
+                known.begin_step();
+            }
             while known.time < time && !same_instant(known.time, time) {
                 let end = if known.time + 1.01 * length >= time { time } else { known.time + length };
                 let begin = known.time;
-                let error = simulation.step_sensitivities(known, end)?;
-                if error <= 1.0 {
-                    simulation.refuse_hidden_jump(known, begin, end)?;
-                }
+                let error = simulation.try_sensitivities(known, end)?;
                 if error > 1.0 {
                     // The estimate has order 3.
-                    length = (end - known.time) * f64::clamp(0.8 * error.powf(-0.25), 0.1, 0.5);
-                    simulation.check_sensitivity_step(known.time, length)?;
+                    length = (end - begin) * f64::clamp(0.8 * error.powf(-0.25), 0.1, 0.5);
+                    simulation.check_sensitivity_step(begin, length)?;
                 } else {
+                    simulation.refuse_hidden_jump(known, begin, end)?;
+                    known.accept_step(end);
                     length *= 2.0;
                 }
             }
             known.time = known.time.max(time);
             Ok(())
         })
+    }
+
+    /// The last step is taken again: the run goes on at `time`.
+    pub(super) fn take_back_sensitivities(&mut self, time: f64) {
+        if let Some(known) = &mut self.runtime.machine.sensitivities {
+            known.go_back(time);
+        }
     }
 
     fn check_sensitivity_step(&self, time: f64, length: f64) -> Result<(), Stop> {
@@ -206,45 +217,17 @@ impl Simulation {
         Err(Trouble::Model(Box::new(refusal(message).names_time())).into())
     }
 
-    /// Tries a step to `end`; its error relative to what is allowed. A larger one than 1 leaves everything as it is.
-    fn step_sensitivities(&mut self, known: &mut Sensitivities, end: f64) -> Result<f64, Stop> {
+    /// Tries a step to `end`; its error relative to what is allowed.
+    fn try_sensitivities(&mut self, known: &mut Sensitivities, end: f64) -> Result<f64, Stop> {
         let (begin, length) = (known.time, end - known.time);
-        let first = match known.known.take() {
-            Some(first) => first,
-            None => self.variational_equation(known, begin)?,
-        };
-        let [one, two, three] = linear_ode::nodes().map(|node| begin + node * length);
-        let stages = [
-            self.variational_equation(known, one)?,
-            self.variational_equation(known, two)?,
-            self.variational_equation(known, three.min(end))?,
-        ];
-        let parameters = known.states.len() - 1;
-        let Ok(made) = linear_ode::step(length, &first, &stages, &known.states[..parameters]) else {
-            known.known = Some(first);
-            return Ok(f64::INFINITY);
-        };
-        let sizes = known.sizes(&self.runtime.machine);
-        let mut worst: f64 = 0.0;
-        for (column, errors) in made.errors.iter().enumerate() {
-            for (k, error) in errors.iter().enumerate() {
-                let size = made.s[column][k].abs().max(known.states[column][k].abs()) + sizes[column][k];
-                let relative = error.abs() / (self.options.tolerance * size);
-                worst = if relative.is_nan() { f64::INFINITY } else { worst.max(relative) };
-            }
+        if known.variation(&self.runtime.machine)?.wants_beginning() {
+            self.evaluate_at(begin)?;
+            known.variation(&self.runtime.machine)?.take_point(0, &mut self.runtime.machine)?;
         }
-        if worst > 1.0 {
-            known.known = Some(first);
-            return Ok(worst);
+        for (place, node) in solve::linear_ode::nodes().into_iter().enumerate() {
+            self.evaluate_at((begin + node * length).min(end))?;
+            known.variation(&self.runtime.machine)?.take_point(place + 1, &mut self.runtime.machine)?;
         }
-        known.states[..parameters].clone_from_slice(&made.s);
-        let [.., last] = stages;
-        (known.time, known.known) = (end, Some(last));
-        Ok(worst)
-    }
-
-    fn variational_equation(&mut self, known: &mut Sensitivities, time: f64) -> Result<linear_ode::Coefficients, Stop> {
-        self.evaluate_at(time)?;
-        Ok(known.coefficients(&mut self.runtime.machine)?)
+        Ok(known.try_step(&mut self.runtime.machine, end, self.options.tolerance)?)
     }
 }
