@@ -18,6 +18,7 @@ mod continuity;
 mod courses;
 mod departure;
 mod difference;
+mod corners;
 mod edges;
 mod event_log;
 mod events;

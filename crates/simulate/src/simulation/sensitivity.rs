@@ -184,6 +184,7 @@ impl Simulation {
                 let error = simulation.step_sensitivities(known, end)?;
                 if error <= 1.0 {
                     simulation.refuse_hidden_jump(known, begin, end)?;
+                    simulation.refuse_corner(known, begin, end)?;
                 }
                 if error > 1.0 {
                     // The estimate has order 3.
@@ -196,6 +197,19 @@ impl Simulation {
             known.time = known.time.max(time);
             Ok(())
         })
+    }
+
+    /// Refuses sensitivities where something rests on its edge over a step, and a parameter makes it leave to either side.
+    fn refuse_corner(&mut self, known: &mut Sensitivities, begin: f64, end: f64) -> Result<(), Stop> {
+        self.evaluate_at(end)?;
+        let mut resting = known.close_to_edges(&mut self.runtime.machine)?;
+        if !resting.is_empty() {
+            self.evaluate_at(0.5 * (begin + end))?;
+            let before = known.close_to_edges(&mut self.runtime.machine)?;
+            resting.retain(|place| before.contains(place));
+            self.evaluate_at(end)?;
+        }
+        Ok(known.compare_sides(&mut self.runtime.machine, &resting)?)
     }
 
     fn check_sensitivity_step(&self, time: f64, length: f64) -> Result<(), Stop> {
