@@ -251,4 +251,3 @@ fn steep(model: &Model, id: ExprId) -> Option<(At, [ExprId; 2])> {
         _ => None,
     }
 }
-

@@ -384,6 +384,7 @@ pub(crate) fn bend(model: &Model, id: ExprId) -> Option<(At, [ExprId; 2])> {
     let Node::Builtin(builtin, arguments) = model.exprs.node(id) else { return None };
     match (builtin, model.exprs.arguments(arguments)) {
         (Builtin::Min | Builtin::Max, &[one, other]) => Some((At::Equal, [one, other])),
+        (Builtin::SemiLinear, &[argument, ..]) => Some((At::Zero, [argument, argument])),
         (Builtin::Abs | Builtin::Sign, &[argument]) => Some(match model.exprs.node(argument) {
             Node::Sub(one, other) => (At::Equal, [one, other]),
             _ => (At::Zero, [argument, argument]),

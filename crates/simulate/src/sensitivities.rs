@@ -81,6 +81,8 @@ pub(crate) struct Sensitivities {
     last: LastIteration,
     /// What positions have to move by in the restarts of the event at hand: the variable, and its tangent by column.
     moved: Vec<(VarId, Vec<f64>)>,
+    /// When the trajectory was looked at last since the last event, and what was close to its edge then.
+    pub last_look: Option<(f64, Vec<usize>)>,
     /// What rests on its edge since the last step although a parameter moves it, and changes nothing.
     resting: Vec<usize>,
     /// The conditions on their edges in the event at hand.
@@ -168,6 +170,7 @@ impl Sensitivities {
             values: Vec::new(),
             last: LastIteration::default(),
             moved: Vec::new(),
+            last_look: None,
             resting: Vec::new(),
             on_edge: Vec::new(),
             sources: Some((program.clone(), request.of.iter().copied().map(Some).collect())),
@@ -217,6 +220,7 @@ impl Sensitivities {
         let old_edges = std::mem::replace(&mut self.edges, edges);
         let old_corners = std::mem::replace(&mut self.corners, corners);
         self.resting.clear();
+        self.last_look = None;
         let (new, known) = (self.model.form(), old.form());
         for carried in &mut self.carried {
             let tangent = |parameter| known.carried.iter().position(|it| it == parameter).map_or(0.0, |k| carried[k]);
@@ -754,6 +758,7 @@ impl Sensitivities {
             self.before[column].iter_mut().zip(&assigned).for_each(|(s, change)| *s += change * shift);
         }
         (self.moves, self.since) = (false, machine.memory.time());
+        self.last_look = None;
         self.states[last].fill(0.0);
         self.before[last].fill(0.0);
         Ok(())

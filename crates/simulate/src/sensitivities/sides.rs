@@ -65,7 +65,8 @@ impl Sensitivities {
         if let Some(corners) = &mut self.corners {
             corners.has_begun = true;
         }
-        let Some((column, moved)) = differing.into_iter().enumerate().find_map(|(k, it)| Some((k, it.first().copied()?)))
+        let Some((column, moved)) =
+            differing.into_iter().enumerate().find_map(|(k, it)| Some((k, it.first().copied()?)))
         else {
             return Ok(());
         };
@@ -101,7 +102,12 @@ impl Sensitivities {
 
     /// A condition on its edge that no column is known to move yet.
     fn edge(moved: Moved, columns: usize) -> Edge {
-        Edge { expression: moved.expression, relation: moved.relation, noise: vec![0.0; columns], tangents: vec![0.0; columns] }
+        Edge {
+            expression: moved.expression,
+            relation: moved.relation,
+            noise: vec![0.0; columns],
+            tangents: vec![0.0; columns],
+        }
     }
 
     /// By column what stands on its edge, where both sides differ because of that. Takes note of what rests otherwise.

@@ -201,14 +201,29 @@ impl Simulation {
 
     /// Refuses sensitivities where something rests on its edge over a step, and a parameter makes it leave to either side.
     fn refuse_corner(&mut self, known: &mut Sensitivities, begin: f64, end: f64) -> Result<(), Stop> {
-        self.evaluate_at(end)?;
-        let mut resting = known.close_to_edges(&mut self.runtime.machine)?;
-        if !resting.is_empty() {
-            self.evaluate_at(0.5 * (begin + end))?;
-            let before = known.close_to_edges(&mut self.runtime.machine)?;
-            resting.retain(|place| before.contains(place));
-            self.evaluate_at(end)?;
+        /// Of a step and of the interval of the output: what is at its edge for a shorter time may be passing it.
+        const INSIDE: f64 = 0.382;
+        const SHORTEST: f64 = 1e-3;
+        let shortest = SHORTEST * self.options.interval;
+        let is_long = end - begin >= shortest;
+        let since = known.last_look.as_ref().map_or(f64::NEG_INFINITY, |(time, _)| *time);
+        if !is_long && end - since < shortest {
+            return Ok(());
         }
+        self.evaluate_at(end)?;
+        let close = known.close_to_edges(&mut self.runtime.machine)?;
+        let before = match known.last_look.replace((end, close.clone())) {
+            _ if close.is_empty() => Vec::new(),
+            _ if is_long => {
+                self.evaluate_at(begin + INSIDE * (end - begin))?;
+                let inside = known.close_to_edges(&mut self.runtime.machine)?;
+                self.evaluate_at(end)?;
+                inside
+            }
+            Some((_, before)) => before,
+            None => return Ok(()),
+        };
+        let resting: Vec<usize> = close.into_iter().filter(|place| before.contains(place)).collect();
         Ok(known.compare_sides(&mut self.runtime.machine, &resting)?)
     }
 
