@@ -71,7 +71,8 @@ impl Simulation {
         let rates = self.projector.is_none().then(|| self.rates(begin, end, end - begin));
         let change = known.change(&mut self.runtime.machine, rates)?;
         let sizes = self.sizes_of_slopes(known, &change);
-        let leaps: Vec<f64> = change.found.iter().zip(&change.expected).map(|(found, expected)| found - expected).collect();
+        let leaps: Vec<f64> =
+            change.found.iter().zip(&change.expected).map(|(found, expected)| found - expected).collect();
         let Some(leap) = self.largest(&leaps, &sizes) else { return Ok(()) };
         let (a, b) = (self.point_at(begin)?, self.point_at(end)?);
         let mut pieces = vec![Piece { a, b, leap, halvings: 0, earlier: [f64::INFINITY; 2] }];
@@ -136,7 +137,8 @@ impl Simulation {
         linear_ode::nodes().map(|node| {
             let mut rates = vec![0.0; self.x.len()];
             let apart = STENCIL * length;
-            let stencil = (0..).zip(WEIGHTS).map(|(k, weight)| (begin + node * length - f64::from(k) * apart, weight / apart));
+            let stencil =
+                (0..).zip(WEIGHTS).map(|(k, weight)| (begin + node * length - f64::from(k) * apart, weight / apart));
             let secant = [(end, 1.0 / length), (begin, -1.0 / length)].into_iter();
             let places: Vec<(f64, f64)> = if is_straight { secant.collect() } else { stencil.collect() };
             for (time, weight) in places {
