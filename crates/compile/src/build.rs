@@ -16,7 +16,7 @@ use crate::execution::literal;
 use crate::family::{Family, Part, kernel, split};
 use crate::in_place::OneUnknown;
 use crate::jit::{Machine, Modules};
-use crate::layout::{Class, Layout, RelationId, RelationKind, TIME, roots_of};
+use crate::layout::{Class, Layout, Relation, RelationId, RelationKind, TIME, roots_of};
 use crate::lookup::LookupCall;
 use crate::lower::{LARGEST_INTEGER, Mode, Pool, Statement, inexact, is_exact, link, lower};
 use crate::places::Places;
@@ -299,18 +299,22 @@ impl<'a> Builder<'a> {
 
     /// What happens at events besides the blocks, with relations as they are: values of reinit, instants of samples, and the
     /// residues of all relations at the addresses that `residue` gives.
-    pub fn frozen_happenings(
-        &mut self,
-        residue: impl Fn(RelationId) -> Address,
-    ) -> Result<Vec<SectionStep>, Diagnostic> {
+    pub fn frozen_happenings(&mut self) -> Result<Vec<SectionStep>, Diagnostic> {
         let is_reinit = |kind: &ActionKind| matches!(kind, ActionKind::Reinit { .. });
-        let mut statements = self.actions(&self.model.actions, &self.layout.actions, is_reinit);
-        for (id, relation) in self.layout.relations.iter().filter(|(_, relation)| relation.class >= Class::Time) {
-            statements.push(Statement::to_slot(residue(id), relation.residue, StatementOrigin::default()));
-        }
+        let statements = self.actions(&self.model.actions, &self.layout.actions, is_reinit);
         let mut steps = self.straight(&statements, FROZEN)?;
         steps.extend(self.samples(FROZEN)?);
         Ok(steps)
+    }
+
+    /// The residues of relations that do not change at events only.
+    pub fn frozen_residues(&mut self, residue: impl Fn(RelationId) -> Address) -> Result<Vec<SectionStep>, Diagnostic> {
+        let relations = self.layout.relations.iter().filter(|(_, relation)| relation.class >= Class::Time);
+        let place = |(id, relation): (RelationId, &Relation)| {
+            Statement::to_slot(residue(id), relation.residue, StatementOrigin::default())
+        };
+        let statements: Vec<Statement> = relations.map(place).collect();
+        self.straight(&statements, FROZEN)
     }
 
     /// Expressions at addresses from `first` on, with relations as they are.

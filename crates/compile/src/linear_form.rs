@@ -105,15 +105,19 @@ fn build(program: &Program, kind: Kind) -> Result<LinearForm, Diagnostic> {
         Kind::Point | Kind::Event => builder.frozen_blocks()?,
         Kind::Initial => builder.frozen_initial()?,
     };
+    let mut own_values = Vec::new();
     if kind == Kind::Event {
-        steps.extend(builder.frozen_happenings(|relation| layout.residue(relation))?);
+        steps.extend(builder.frozen_happenings()?);
+        let residues = builder.frozen_residues(|relation| layout.residue(relation))?;
+        own_values = chunks(residues.clone());
+        steps.extend(residues);
     }
     let tangent_steps = builder.tangents_along(&steps, &mut active);
     let parts = builder.finish();
     let sections = Sections { dynamics: Section::from(steps), ..Sections::default() };
     let made = parts.program(schedule, layout, sections, (tangent_steps, active), &mut shared, Arc::default());
     let differenced = made.differenced_functions();
-    Ok(LinearForm { program: Arc::new(made), parameters, starts, carried, differenced })
+    Ok(LinearForm { program: Arc::new(made), parameters, starts, own_values, carried, differenced })
 }
 
 /// A program with the layout of another one that computes nothing but some expressions, from all variables.
@@ -132,13 +136,14 @@ fn of_expressions(program: &Program, expressions: &[ExprId]) -> Result<Expressio
     }
     program.pre_pairs.iter().for_each(|&(slot, pre)| active[pre as usize] = active[slot as usize]);
     let steps = builder.frozen_expressions(first, expressions)?;
+    let own_values = chunks(steps.clone());
     let tangent_steps = builder.tangents_along(&steps, &mut active);
     let parts = builder.finish();
     let sections = Sections { dynamics: Section::from(steps), ..Sections::default() };
     let made = parts.program(schedule, layout, sections, (tangent_steps, active), &mut shared, Arc::default());
     let differenced = made.differenced_functions();
     let (parameters, starts, carried) = (Vec::new(), Vec::new(), Vec::new());
-    let form = LinearForm { program: Arc::new(made), parameters, starts, carried, differenced };
+    let form = LinearForm { program: Arc::new(made), parameters, starts, own_values, carried, differenced };
     Ok(ExpressionTangents { form: Arc::new(form), first, count: expressions.len() })
 }
 
@@ -214,6 +219,7 @@ impl LinearForm {
         to.native = from.native.clone();
         std::mem::swap(&mut from.strings, &mut to.strings);
         std::mem::swap(&mut from.delays, &mut to.delays);
+        self.own_values.iter().for_each(|&chunk| _ = self.program.execute(chunk, to));
     }
 
     /// Gives back what was lent.

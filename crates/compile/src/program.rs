@@ -218,6 +218,8 @@ pub struct LinearForm {
     pub(crate) parameters: Vec<(ChunkId, Option<Address>)>,
     /// The tangents of start values, in the form of the initial problem.
     pub(crate) starts: Vec<ChunkId>,
+    /// The values of what no memory of a run has: their tangents may be computed from them.
+    pub(crate) own_values: Vec<ChunkId>,
     /// The parameters that the initial problem determines: their tangents are known from there.
     pub carried: Vec<VarId>,
     /// Functions without a derivative: tangents through them are differences.
