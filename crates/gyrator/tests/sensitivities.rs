@@ -476,3 +476,169 @@ fn a_relation_that_leaves_zero_ends_the_derivatives() {
     let error = sensitivities(&model, 1.6, &["m"], &["u0"]).unwrap_err().to_string();
     assert!(error.contains("leaves it: sensitivities do not go through that"), "{error}");
 }
+
+/// A model with the states x and y, which begin at zero, for a parameter p of this value.
+fn at_rest(value: f64, declarations: &str, equations: &str) -> String {
+    format!(
+        "model Rest parameter Real p = {value}; Real x(start = 0, fixed = true), y(start = 0, fixed = true); {declarations}
+         equation {equations} end Rest;"
+    )
+}
+
+fn is_refused_at_edge(text: &str, stop: f64, of: &str) {
+    let said = refusal(text, stop, of, "p");
+    assert!(
+        said.contains("no-sensitivity") && said.contains("exactly on its edge") && said.contains("`p`"),
+        "{text}: {said}"
+    );
+}
+
+#[test]
+fn conditions_that_rest_on_their_edges_are_refused() {
+    // x stays zero at p = 0, and goes to either side beside it.
+    for slope in [
+        "abs(x)",
+        "max(x, -3*x)",
+        "max(0, abs(x))",
+        "if x >= 0 then x else 3*x",
+        "if x > 0 then 2 else 1",
+        "noEvent(if x > 0 then x else -x)",
+        "semiLinear(x, 1, 2)",
+        "sqrt(x^2)",
+        "(x^2)^0.5",
+        "atan2(x, -1)",
+        "sign(x)",
+    ] {
+        is_refused_at_edge(&at_rest(0.0, "", &format!("der(x) = p; der(y) = {slope};")), 1.0, "y");
+    }
+    // The same behind an event, and of what is only looked at.
+    is_refused_at_edge(&at_rest(0.0, "", "der(x) = if time > 0.5 then p else 0; der(y) = abs(x);"), 1.0, "y");
+    is_refused_at_edge(&at_rest(0.0, "Real z = abs(x);", "der(x) = p; der(y) = 1;"), 1.0, "z");
+    // Through simultaneous equations.
+    is_refused_at_edge(&at_rest(0.0, "Real z;", "der(x) = p; der(y) = z; z^3 + z = abs(x) + x;"), 1.0, "y");
+    let decay =
+        "model Decay parameter Real p = 0; Real x(start = p, fixed = true); equation der(x) = -abs(x); end Decay;";
+    is_refused_at_edge(decay, 1.0, "x");
+    let equals = "model Equals parameter Real p = 0; Real a(start = 1, fixed = true), b(start = 1 + p, fixed = true);
+        Real z(start = 0, fixed = true); equation der(a) = -a; der(b) = -b; der(z) = max(a, b); end Equals;";
+    is_refused_at_edge(equals, 1.0, "z");
+    let diode = "model Diode parameter Real p = 0; Real v(start = 0, fixed = true), u, i, s; Boolean off = s < 0;
+        equation u = p*sin(50*time); u - v - i = if off then s else 0; i = if off then 0 else s; 0.01*der(v) = i - v/100; end Diode;";
+    is_refused_at_edge(diode, 0.1, "v");
+}
+
+#[test]
+fn what_rests_and_has_a_derivative_is_answered() {
+    // The derivatives of y at 1 at p = 0.
+    for (equations, exact) in [
+        ("der(x) = 0; der(y) = abs(x) + p;", 1.0),
+        ("der(x) = p; der(y) = x*abs(x) + p;", 1.0),
+        ("der(x) = p; der(y) = if x > 0 then x + x^2 else x - x^2;", 0.5),
+        ("der(x) = p; der(y) = abs(x)^1.5 + p;", 1.0),
+        ("der(x) = p; der(y) = x*sqrt(abs(x)) + p;", 1.0),
+        ("der(x) = p; der(y) = sqrt(x^4) + p;", 1.0),
+        ("der(x) = 0; der(y) = sqrt(x) + p;", 1.0),
+        ("der(x) = p; der(y) = max(x - 1, x);", 0.5),
+    ] {
+        let found = sensitivities(&model(&at_rest(0.0, "", equations)), 1.0, &["y"], &["p"]);
+        let found = found.unwrap_or_else(|error| panic!("{equations}: {error}"));
+        let last = *found.get("y", "p").unwrap().last().unwrap();
+        assert!((last - exact).abs() < 1e-6, "{equations}: {last} instead of {exact}");
+    }
+}
+
+#[test]
+fn conditions_that_discrete_variables_bring_to_their_edges_are_refused() {
+    let discrete = |declarations: &str, equations: &str| {
+        at_rest(
+            1.0,
+            &format!("discrete Real d(start = 0, fixed = true); {declarations}"),
+            &format!("der(x) = 0; when time > 0.5 then d = p; end when; {equations}"),
+        )
+    };
+    for slope in ["if d >= 1 then 5 else 1", "if pre(d) >= 1 then 5 else 1", "abs(d - 1)", "max(d, 1)", "floor(d)"] {
+        is_refused_at_edge(&discrete("", &format!("der(y) = {slope};")), 1.0, "y");
+    }
+    let counted = "discrete Real e(start = 0, fixed = true);";
+    is_refused_at_edge(&discrete(counted, "when d >= 1 then e = 3; end when; der(y) = e;"), 1.0, "y");
+    is_refused_at_edge(&discrete("Boolean e = d >= 1;", "der(y) = if e then 1 else 2;"), 1.0, "y");
+    is_refused_at_edge(&discrete("Integer e = integer(d);", "der(y) = e;"), 1.0, "y");
+    let sampled = "model Sampled parameter Real p = 1; discrete Real d(start = 0, fixed = true); Real y(start = 0, fixed = true);
+        equation when sample(0.2, 0.3) then d = 10*p*time - 2; end when; der(y) = if d >= 0 then 5 else 1; end Sampled;";
+    is_refused_at_edge(sampled, 1.0, "y");
+    for slope in ["if x >= 1 then 5 else 1", "max(x, 1)"] {
+        let set =
+            at_rest(1.0, "", &format!("der(x) = 0; when time > 0.5 then reinit(x, p); end when; der(y) = {slope};"));
+        is_refused_at_edge(&set, 1.0, "y");
+    }
+    let begun =
+        "model Begun parameter Real p = 1; discrete Real d(start = p, fixed = true); Real y(start = 0, fixed = true);
+        equation when time > 0.5 then d = 2; end when; der(y) = if d >= 1 then 5 else 1; end Begun;";
+    is_refused_at_edge(begun, 1.0, "y");
+    // Beside the edge there is a derivative.
+    let beside = discrete("", "der(y) = if d >= 1.5 then 5 else d;");
+    compare(&beside, 1.0, &["y"], &["p"], 1e-5);
+}
+
+#[test]
+fn slopes_of_parameters_that_are_none_are_refused() {
+    for slope in ["sqrt(p^2)", "(p^2)^0.5", "atan2(p, -1)"] {
+        is_refused_at_edge(&at_rest(0.0, "", &format!("der(x) = 1; der(y) = {slope};")), 1.0, "y");
+    }
+}
+
+#[test]
+fn initial_conditions_that_agree_for_one_value_alone_are_refused() {
+    let text = |first: &str, second: &str, equations: &str| {
+        format!(
+            "model Redundant parameter Real p = 2; Real a(start = {first}, fixed = true), b(start = {second}, fixed = true), f;
+             equation der(a) = 1 - f; der(b) = f; {equations} end Redundant;"
+        )
+    };
+    for contradicting in [text("p", "2", "a = b;"), text("2", "p", "a = b;"), text("1", "2", "a = b + 1 - p;")] {
+        let said = refusal(&contradicting, 1.0, "a", "p");
+        assert!(said.contains("agrees with the others for this value of `p` alone"), "{contradicting}: {said}");
+    }
+    // a = b = p + t/2.
+    let found =
+        sensitivities(&model(&text("p", "p", "a = b;")), 1.0, &["a"], &["p"]).unwrap_or_else(|error| panic!("{error}"));
+    assert!((found.get("a", "p").unwrap().last().unwrap() - 1.0).abs() < 1e-8);
+}
+
+#[test]
+fn a_sample_that_begins_with_the_run_and_is_moved_is_refused() {
+    let text = |s: f64| {
+        format!(
+            "model Ticks parameter Real s = {s}, T = 0.3; discrete Real n(start = 0, fixed = true); Real x(start = 0, fixed = true);
+             equation when sample(s, T) then n = pre(n) + 1; end when; der(x) = n; end Ticks;"
+        )
+    };
+    let said = refusal(&text(0.0), 0.9, "x", "s");
+    assert!(said.contains("the start of the run, and `s` moves it"), "{said}");
+    compare(&text(0.0), 1.0, &["x"], &["T"], 1e-6);
+    compare(&text(0.05), 1.0, &["x"], &["s", "T"], 1e-6);
+}
+
+#[test]
+fn roundings_of_time_move_with_their_period() {
+    for slope in ["mod(time, T)", "rem(time, T)", "floor(time/T)", "div(time, T)", "ceil(time/T)", "mod(time + T, 2*T)"]
+    {
+        let text = format!(
+            "model Saw parameter Real T = 0.3; Real x(start = 0, fixed = true); equation der(x) = {slope}; end Saw;"
+        );
+        compare(&text, 1.0, &["x"], &["T"], 1e-5);
+    }
+    let held =
+        "model Held parameter Real T = 0.25; Real x(start = 0, fixed = true); discrete Real u(start = 0, fixed = true);
+        equation der(x) = mod(time, T) + u; when time >= 2*T then u = floor(time/T + 0.5); end when; end Held;";
+    compare(held, 1.1, &["x"], &["T"], 1e-5);
+}
+
+#[test]
+fn conditions_on_quotients_are_differentiated() {
+    // The residue of the relation is the quotient itself.
+    let text =
+        "model Quotient parameter Real a = 0.4, b = 2; Real x(start = 0, fixed = true), y(start = 0, fixed = true);
+        equation der(x) = b; der(y) = if (x - a)/(1 + b*x) > 0 then 3 else 1 + x; end Quotient;";
+    compare(text, 1.0, &["y"], &["a", "b"], 1e-5);
+}

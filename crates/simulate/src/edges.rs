@@ -64,8 +64,8 @@ enum Counts {
 }
 
 /// Where a condition with two sides has its edge.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum At {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum At {
     /// Where they are equal.
     Equal,
     /// Where the first one is zero.
@@ -74,24 +74,27 @@ enum At {
     Whole,
     /// Where their quotient is whole.
     Quotient,
+    /// Where the first one is 1 or -1.
+    One,
 }
 
 impl At {
     /// How far the edge is, and the size of what that is computed from.
-    fn distance(self, one: f64, other: f64) -> (f64, f64) {
+    pub fn distance(self, one: f64, other: f64) -> (f64, f64) {
         match self {
             Self::Equal => ((one - other).abs(), one.abs().max(other.abs())),
             Self::Zero => (one.abs(), 0.0),
             Self::Whole => ((one - one.round()).abs(), one.abs()),
             Self::Quotient => ((one - other * (one / other).round()).abs(), one.abs()),
+            Self::One => ((one.abs() - 1.0).abs(), one.abs()),
         }
     }
 
     /// How far a condition on its edge moves from it.
-    fn tangent(self, [one, other]: [f64; 2], [slope, other_slope]: [f64; 2]) -> f64 {
+    pub fn tangent(self, [one, other]: [f64; 2], [slope, other_slope]: [f64; 2]) -> f64 {
         match self {
             Self::Equal => slope - other_slope,
-            Self::Zero | Self::Whole => slope,
+            Self::Zero | Self::Whole | Self::One => slope,
             Self::Quotient => slope - (one / other).round() * other_slope,
         }
     }
@@ -353,7 +356,7 @@ impl Found<'_> {
 }
 
 /// The expressions of blocks.
-fn roots(blocks: &[Block]) -> Vec<ExprId> {
+pub(crate) fn roots(blocks: &[Block]) -> Vec<ExprId> {
     let mut roots = Vec::new();
     for block in blocks {
         match block {
@@ -368,7 +371,7 @@ fn roots(blocks: &[Block]) -> Vec<ExprId> {
 }
 
 /// Whether an expression depends on parameters alone.
-fn is_fixed(program: &Program, id: ExprId) -> bool {
+pub(crate) fn is_fixed(program: &Program, id: ExprId) -> bool {
     let found = program.model().exprs.dependencies(&[id]);
     let moves = found.time || !found.derivatives.is_empty() || !found.pre.is_empty();
     let is_parameter =
@@ -377,10 +380,11 @@ fn is_fixed(program: &Program, id: ExprId) -> bool {
 }
 
 /// Where a function has a kink.
-fn bend(model: &Model, id: ExprId) -> Option<(At, [ExprId; 2])> {
+pub(crate) fn bend(model: &Model, id: ExprId) -> Option<(At, [ExprId; 2])> {
     let Node::Builtin(builtin, arguments) = model.exprs.node(id) else { return None };
     match (builtin, model.exprs.arguments(arguments)) {
         (Builtin::Min | Builtin::Max, &[one, other]) => Some((At::Equal, [one, other])),
+        (Builtin::SemiLinear, &[argument, ..]) => Some((At::Zero, [argument, argument])),
         (Builtin::Abs | Builtin::Sign, &[argument]) => Some(match model.exprs.node(argument) {
             Node::Sub(one, other) => (At::Equal, [one, other]),
             _ => (At::Zero, [argument, argument]),
@@ -390,7 +394,7 @@ fn bend(model: &Model, id: ExprId) -> Option<(At, [ExprId; 2])> {
 }
 
 /// Where a comparison or a rounding changes.
-fn step(model: &Model, id: ExprId) -> Option<(At, [ExprId; 2])> {
+pub(crate) fn step(model: &Model, id: ExprId) -> Option<(At, [ExprId; 2])> {
     use Builtin::{Ceil, CeilEvent, Div, DivEvent, Floor, FloorEvent, Mod, ModEvent, Rem, RemEvent};
     match model.exprs.node(id) {
         Node::Compare { left, right, .. } => Some((At::Equal, [left, right])),

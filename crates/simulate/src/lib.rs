@@ -15,6 +15,7 @@ mod clockwork;
 mod columns;
 mod conditions;
 mod continuity;
+mod corners;
 mod courses;
 mod departure;
 mod difference;

@@ -15,6 +15,8 @@
 //! Where the structure changes, the tangents of all variables go from one mode to the next in terms that hold in both, and the
 //! states behind a transition are what its restart makes of them (`modes::tangents`).
 
+mod sides;
+
 use std::sync::Arc;
 
 use base::Diagnostic;
@@ -23,6 +25,7 @@ use dae::{ActionKind, EquationRole, VarId};
 use solve::linear_ode::Coefficients;
 
 use crate::columns::root_of;
+use crate::corners::Corners;
 use crate::edges::{Edge, Edges};
 use crate::exchange;
 use crate::linear::{self, Linearizer};
@@ -54,8 +57,9 @@ pub(crate) struct Sensitivities {
     /// Of the program in use.
     model: Linearizer,
     edges: Option<Edges>,
+    corners: Option<Corners>,
     /// Of the modes that were in use before.
-    others: Vec<(Linearizer, Option<Edges>)>,
+    others: Vec<(Linearizer, Option<Edges>, Option<Corners>)>,
     /// The tangents of the states.
     pub states: Vec<Vec<f64>>,
     /// The tangents of left limits, in the order of `Program::pre_pairs`.
@@ -77,6 +81,10 @@ pub(crate) struct Sensitivities {
     last: LastIteration,
     /// What positions have to move by in the restarts of the event at hand: the variable, and its tangent by column.
     moved: Vec<(VarId, Vec<f64>)>,
+    /// When the trajectory was looked at last since the last event, and what was close to its edge then.
+    pub last_look: Option<(f64, Vec<usize>)>,
+    /// What rests on its edge since the last step although a parameter moves it, and changes nothing.
+    resting: Vec<usize>,
     /// The conditions on their edges in the event at hand.
     on_edge: Vec<(Arc<Program>, Edge)>,
     /// The variables that are asked for, by what they are derivatives of.
@@ -152,6 +160,7 @@ impl Sensitivities {
             request: request.clone(),
             model,
             edges: None,
+            corners: None,
             others: Vec::new(),
             moves: false,
             largest: vec![0.0; program.states.len()],
@@ -161,6 +170,8 @@ impl Sensitivities {
             values: Vec::new(),
             last: LastIteration::default(),
             moved: Vec::new(),
+            last_look: None,
+            resting: Vec::new(),
             on_edge: Vec::new(),
             sources: Some((program.clone(), request.of.iter().copied().map(Some).collect())),
             asked_for: request.of.iter().map(|&variable| root_of(program.model(), variable)).collect(),
@@ -201,18 +212,21 @@ impl Sensitivities {
         if self.is_of(program) {
             return Ok(());
         }
-        let (new, edges) = match self.others.iter().position(|(other, _)| other.is_of(program)) {
+        let (new, edges, corners) = match self.others.iter().position(|(other, ..)| other.is_of(program)) {
             Some(place) => self.others.swap_remove(place),
-            None => (Linearizer::within_events(program).map_err(Trouble::Model)?, None),
+            None => (Linearizer::within_events(program).map_err(Trouble::Model)?, None, None),
         };
         let old = std::mem::replace(&mut self.model, new);
         let old_edges = std::mem::replace(&mut self.edges, edges);
+        let old_corners = std::mem::replace(&mut self.corners, corners);
+        self.resting.clear();
+        self.last_look = None;
         let (new, known) = (self.model.form(), old.form());
         for carried in &mut self.carried {
             let tangent = |parameter| known.carried.iter().position(|it| it == parameter).map_or(0.0, |k| carried[k]);
             *carried = new.carried.iter().map(tangent).collect();
         }
-        self.others.push((old, old_edges));
+        self.others.push((old, old_edges, old_corners));
         self.states.iter_mut().for_each(|states| *states = vec![0.0; program.states.len()]);
         self.before.iter_mut().for_each(|before| *before = vec![0.0; program.pre_pairs.len()]);
         self.largest = vec![0.0; program.states.len()];
@@ -366,7 +380,7 @@ impl Sensitivities {
     /// The functions without a derivative that were met.
     pub fn differenced(&self) -> Vec<String> {
         let mut differenced = self.model.form().differenced.clone();
-        differenced.extend(self.others.iter().flat_map(|(other, _)| other.form().differenced.iter().cloned()));
+        differenced.extend(self.others.iter().flat_map(|(other, ..)| other.form().differenced.iter().cloned()));
         differenced.sort();
         differenced.dedup();
         differenced
@@ -377,7 +391,7 @@ impl Sensitivities {
         let program = &machine.program.clone();
         let seeds: Vec<_> = (0..self.parameters()).map(|column| self.parameter_seed(program, column)).collect();
         let mut start = Linearizer::of_start(program).map_err(Trouble::Model)?;
-        let Self { model, states, before, carried, .. } = self;
+        let Self { model, states, before, carried, request, .. } = self;
         start.at_point(machine, |linearizer| {
             for (column, seed) in seeds.iter().enumerate() {
                 linearizer.follow_from(seed.as_slice(), true)?;
@@ -390,6 +404,7 @@ impl Sensitivities {
                 determined.for_each(|(tangent, &parameter)| {
                     *tangent = linearizer.tangent_at(program.layout.slot(parameter));
                 });
+                check_implied(program, linearizer, request.parameters[column])?;
             }
             Ok(())
         })
@@ -433,7 +448,8 @@ impl Sensitivities {
         let slopes = if is_known { self.left.residues[self.parameters()].clone() } else { Vec::new() };
         let found = edges.find(machine, &slopes, |machine| self.everything(machine));
         self.edges = Some(edges);
-        let found = found?;
+        let mut found = found?;
+        found.extend(self.corners_within(machine)?);
         if !self.moves {
             let mut left = found.iter().flat_map(|edge| (0..self.parameters()).map(move |column| (edge, column)));
             if let Some((edge, column)) = left.find(|(edge, column)| edge.is_left(*column, 0.0)) {
@@ -694,6 +710,20 @@ impl Sensitivities {
         Ok(())
     }
 
+    /// A first tick at the start of the run comes too early if a parameter moves it.
+    fn check_first_ticks(&mut self, machine: &mut Machine) -> Result<(), Trouble> {
+        self.note_ticks(machine)?;
+        let ticks = std::mem::take(&mut self.left.ticks);
+        let column = (0..self.parameters()).find(|&column| ticks.iter().any(|tick| tick[column] != 0.0));
+        let Some(column) = column else { return Ok(()) };
+        let parameter = machine.program.model().variable_name(self.request.parameters[column]);
+        Err(refused(format!(
+            "a sample begins at time {}, the start of the run, and `{parameter}` moves it: with an earlier beginning its first tick \
+             is not part of the run, and the trajectory has no derivative",
+            base::Decimal(machine.memory.time())
+        )))
+    }
+
     /// The run begins in modes: the tangents of all variables at its first point.
     pub fn note_start(&mut self, runtime: &mut ModeRuntime) {
         self.last.before = self.before.clone();
@@ -728,6 +758,7 @@ impl Sensitivities {
             self.before[column].iter_mut().zip(&assigned).for_each(|(s, change)| *s += change * shift);
         }
         (self.moves, self.since) = (false, machine.memory.time());
+        self.last_look = None;
         self.states[last].fill(0.0);
         self.before[last].fill(0.0);
         Ok(())
@@ -853,6 +884,29 @@ impl Sensitivities {
     }
 }
 
+/// Initial conditions that others imply have to hold beside the value of a parameter as well.
+fn check_implied(program: &Program, linearizer: &Linearizer, parameter: VarId) -> Result<(), Trouble> {
+    /// Relative to the tangents of the variables in the condition.
+    const ROUNDING: f64 = 1e-6;
+    let model = program.model();
+    for check in &program.schedule.initial_checks {
+        let equation = &model.equations[check.equation];
+        let variables = model.exprs.dependencies(&[equation.left, equation.right]).variables;
+        let tangents = variables.iter().map(|&variable| linearizer.tangent_at(program.layout.slot(variable)).abs());
+        let violation = linearizer.tangent_at(program.layout.slot(check.residual)).abs();
+        if violation > ROUNDING * tangents.fold(0.0, f64::max) {
+            let (condition, parameter) = (model.equation_text(check.equation), model.variable_name(parameter));
+            let message = format!(
+                "the initial condition `{condition}` agrees with the others for this value of `{parameter}` alone: with another \
+                 one they contradict each other, and the trajectory has no derivative"
+            );
+            let hint = "leave one of the values open (`fixed = false`); it is then computed from the others";
+            return Err(Trouble::Model(Box::new(refusal(message).hint(hint))));
+        }
+    }
+    Ok(())
+}
+
 /// The derivatives of the states at the point in memory.
 pub(crate) fn slopes(machine: &Machine) -> Vec<f64> {
     machine.program.states.iter().map(|state| machine.memory.values[state.derivative as usize]).collect()
@@ -905,8 +959,9 @@ pub(crate) fn follow_initial(machine: &mut Machine) {
 /// An iteration of an event is evaluated; its actions have their values and are not carried out yet.
 pub(crate) fn follow_iteration(machine: &mut Machine) {
     with(machine, |sensitivities, machine| {
-        if sensitivities.moves {
-            sensitivities.note_ticks(machine)?;
+        match sensitivities.moves {
+            true => sensitivities.note_ticks(machine)?,
+            false => sensitivities.check_first_ticks(machine)?,
         }
         sensitivities.iterate(machine, None)
     });

@@ -184,6 +184,7 @@ impl Simulation {
                 let error = simulation.step_sensitivities(known, end)?;
                 if error <= 1.0 {
                     simulation.refuse_hidden_jump(known, begin, end)?;
+                    simulation.refuse_corner(known, begin, end)?;
                 }
                 if error > 1.0 {
                     // The estimate has order 3.
@@ -196,6 +197,34 @@ impl Simulation {
             known.time = known.time.max(time);
             Ok(())
         })
+    }
+
+    /// Refuses sensitivities where something rests on its edge over a step, and a parameter makes it leave to either side.
+    fn refuse_corner(&mut self, known: &mut Sensitivities, begin: f64, end: f64) -> Result<(), Stop> {
+        /// Of a step and of the interval of the output: what is at its edge for a shorter time may be passing it.
+        const INSIDE: f64 = 0.382;
+        const SHORTEST: f64 = 1e-3;
+        let shortest = SHORTEST * self.options.interval;
+        let is_long = end - begin >= shortest;
+        let since = known.last_look.as_ref().map_or(f64::NEG_INFINITY, |(time, _)| *time);
+        if !is_long && end - since < shortest {
+            return Ok(());
+        }
+        self.evaluate_at(end)?;
+        let close = known.close_to_edges(&mut self.runtime.machine)?;
+        let before = match known.last_look.replace((end, close.clone())) {
+            _ if close.is_empty() => Vec::new(),
+            _ if is_long => {
+                self.evaluate_at(begin + INSIDE * (end - begin))?;
+                let inside = known.close_to_edges(&mut self.runtime.machine)?;
+                self.evaluate_at(end)?;
+                inside
+            }
+            Some((_, before)) => before,
+            None => return Ok(()),
+        };
+        let resting: Vec<usize> = close.into_iter().filter(|place| before.contains(place)).collect();
+        Ok(known.compare_sides(&mut self.runtime.machine, &resting)?)
     }
 
     fn check_sensitivity_step(&self, time: f64, length: f64) -> Result<(), Stop> {

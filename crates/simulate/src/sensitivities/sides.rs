@@ -1,0 +1,252 @@
+//! Both sides of a trajectory: what a model does beside the point at hand, with a parameter a little larger and a little smaller.
+//!
+//! Where conditions rest on their edges (`crate::corners`), the tangents belong to the branches that the run happens to be in.
+//! The model is evaluated at x ± ε s with the relations decided as they are there, and differentiated along the same direction.
+//! Where values differ by more than the way between the two points, or tangents do however close the points are, there is no
+//! derivative. What has a slope on both sides that is the same has one in the middle, whatever the branches: `x*abs(x)`.
+
+use super::*;
+use crate::corners::{Direction, Moved};
+use crate::machine::Phase;
+
+/// How far from the point both sides are looked at, beside how far one can go.
+const NEAR: f64 = 1e-9;
+/// So much farther they are looked at once more.
+const FARTHER: f64 = 100.0;
+/// A condition has to move by so much more than the rounding errors of its sides.
+const CLEAR: f64 = 1e-12;
+/// Relative to values, what differs by less does not jump.
+const JUMP: f64 = 1e-7;
+/// Relative to tangents, what differs by less is the same.
+const KINK: f64 = 1e-5;
+/// What shrinks to less than this part on the way from the farther points to the nearer ones vanishes in the limit. Square
+/// roots shrink to a tenth.
+const STAYS: f64 = 0.5;
+/// Tangents at vertical slopes are huge in place of infinite.
+const VERTICAL: f64 = 1e80;
+
+/// What is compared, by address.
+#[derive(Default)]
+struct Compared {
+    slots: Vec<Address>,
+    /// Those whose tangents count, too.
+    kinks: Vec<bool>,
+}
+
+/// The model beside the point.
+struct Side {
+    values: Vec<f64>,
+    slopes: Vec<f64>,
+}
+
+/// One direction that is looked at.
+struct Look<'a> {
+    column: usize,
+    direction: &'a Direction,
+    seeds: Vec<(Address, f64)>,
+    moved: &'a [Moved],
+}
+
+impl Sensitivities {
+    /// What is close to its edge at the point in memory.
+    pub fn close_to_edges(&mut self, machine: &mut Machine) -> Result<Vec<usize>, Trouble> {
+        let corners = match self.corners.take() {
+            Some(corners) => corners,
+            None => Corners::new(machine)?,
+        };
+        Ok(self.corners.insert(corners).close(machine))
+    }
+
+    /// Refuses to go on where the trajectory has two sides at the point in memory, between events.
+    pub fn compare_sides(&mut self, machine: &mut Machine, places: &[usize]) -> Result<(), Trouble> {
+        self.resting.clear();
+        let compared = self.between_events(machine);
+        let differing = self.differing(machine, places, &compared)?;
+        if let Some(corners) = &mut self.corners {
+            corners.has_begun = true;
+        }
+        let Some((column, moved)) =
+            differing.into_iter().enumerate().find_map(|(k, it)| Some((k, it.first().copied()?)))
+        else {
+            return Ok(());
+        };
+        let program = &machine.program;
+        let edge = Self::edge(moved, self.columns());
+        Err(edge.refusal(program, self.request.parameters[column], machine.memory.time()))
+    }
+
+    /// The conditions without events that stand on their edges within an event, and decide about what stays behind it.
+    pub(super) fn corners_within(&mut self, machine: &mut Machine) -> Result<Vec<Edge>, Trouble> {
+        let mut places = self.close_to_edges(machine)?;
+        let Some(corners) = &self.corners else { return Ok(Vec::new()) };
+        places.retain(|&place| corners.relation(place).is_none() || self.resting.contains(&place));
+        let compared = within_event(machine);
+        let resting = std::mem::take(&mut self.resting);
+        let differing = self.differing(machine, &places, &compared)?;
+        self.resting = resting;
+        let mut edges: Vec<(usize, Edge)> = Vec::new();
+        for (column, moved) in differing.into_iter().enumerate() {
+            for moved in moved {
+                let known = match edges.iter().position(|(place, _)| *place == moved.place) {
+                    Some(known) => known,
+                    None => {
+                        edges.push((moved.place, Self::edge(moved, self.columns())));
+                        edges.len() - 1
+                    }
+                };
+                edges[known].1.tangents[column] = moved.slope;
+            }
+        }
+        Ok(edges.into_iter().map(|(_, edge)| edge).collect())
+    }
+
+    /// A condition on its edge that no column is known to move yet.
+    fn edge(moved: Moved, columns: usize) -> Edge {
+        Edge {
+            expression: moved.expression,
+            relation: moved.relation,
+            noise: vec![0.0; columns],
+            tangents: vec![0.0; columns],
+        }
+    }
+
+    /// By column what stands on its edge, where both sides differ because of that. Takes note of what rests otherwise.
+    fn differing(
+        &mut self,
+        machine: &mut Machine,
+        places: &[usize],
+        compared: &Compared,
+    ) -> Result<Vec<Vec<Moved>>, Trouble> {
+        if places.is_empty() {
+            return Ok(Vec::new());
+        }
+        let directions: Vec<Direction> = (self.everything(machine)?.into_iter().enumerate())
+            .map(|(column, tangents)| Direction { reach: self.reach(machine, column), tangents })
+            .collect();
+        let Some(corners) = &mut self.corners else { return Ok(Vec::new()) };
+        let mut by_column = corners.moved(machine, places, &directions)?;
+        for (column, moved) in by_column.iter_mut().enumerate() {
+            if moved.is_empty() {
+                continue;
+            }
+            let seeds = self.seeds(machine, column);
+            let look = Look { column, direction: &directions[column], seeds, moved };
+            if !self.differs(machine, &look, compared) {
+                self.resting.extend(moved.drain(..).map(|moved| moved.place));
+            }
+        }
+        Ok(by_column)
+    }
+
+    /// How far one can go along a column.
+    fn reach(&self, machine: &Machine, column: usize) -> f64 {
+        let own = self.request.parameters.get(column).map_or(0.0, |&parameter| machine.value(parameter).abs());
+        let mut reach = if own > 0.0 { own } else { 1.0 };
+        for (state, tangent) in machine.program.states.iter().zip(&self.states[column]) {
+            let size = machine.memory.values[state.value as usize].abs().max(machine.nominal(state.variable));
+            if tangent.abs() * reach > size {
+                reach = size / tangent.abs();
+            }
+        }
+        reach
+    }
+
+    fn differs(&mut self, machine: &Machine, look: &Look, compared: &Compared) -> bool {
+        let clear = |moved: &Moved| if moved.slope == 0.0 { 0.0 } else { CLEAR * moved.size / moved.slope.abs() };
+        let near = look.moved.iter().map(clear).fold(NEAR * look.direction.reach, f64::max);
+        let mut sides = |distance: f64| -> Option<[Side; 2]> {
+            Some([self.side(machine, look, distance, compared)?, self.side(machine, look, -distance, compared)?])
+        };
+        // What exists on one side only has no derivative either.
+        let (Some(near_sides), Some(far_sides)) = (sides(near), sides(FARTHER * near)) else { return true };
+        (0..compared.slots.len()).any(|k| {
+            let jump = |[above, below]: &[Side; 2], distance: f64| {
+                (above.values[k] - below.values[k] - distance * (above.slopes[k] + below.slopes[k])).abs()
+            };
+            let kink = |[above, below]: &[Side; 2]| (above.slopes[k] - below.slopes[k]).abs();
+            let steepest = |[above, below]: &[Side; 2]| above.slopes[k].abs().max(below.slopes[k].abs());
+            let value = near_sides[0].values[k].abs().max(near_sides[1].values[k].abs());
+            let noise = look.direction.noise();
+            let (near_jump, far_jump) = (jump(&near_sides, near), jump(&far_sides, FARTHER * near));
+            let jumps = near_jump > JUMP * value + 1e7 * noise * near && near_jump >= STAYS * far_jump;
+            let (near_kink, far_kink) = (kink(&near_sides), kink(&far_sides));
+            let (slope, farther) = (steepest(&near_sides), steepest(&far_sides));
+            let bends = near_kink > KINK * slope + noise && near_kink >= STAYS * far_kink;
+            let is_vertical = slope > noise && slope * STAYS > farther;
+            jumps || compared.kinks[k] && (bends || is_vertical || slope.is_nan())
+        })
+    }
+
+    /// The model so far from the point in memory along a column; `None` where it cannot be evaluated.
+    fn side(&mut self, machine: &Machine, look: &Look, distance: f64, compared: &Compared) -> Option<Side> {
+        // The run goes on as if nobody had asked.
+        let mut trial = machine.clone();
+        trial.own_external_objects();
+        for (value, tangent) in trial.memory.values.iter_mut().zip(&look.direction.tangents) {
+            if tangent.abs() < VERTICAL {
+                *value += distance * tangent;
+            }
+        }
+        let corners = self.corners.as_ref()?;
+        if let Some(&parameter) = self.request.parameters.get(look.column)
+            && look.moved.iter().any(|moved| corners.is_fixed(moved.place))
+        {
+            let value = machine.value(parameter) + distance;
+            let others = machine.parameters().iter().copied().filter(|(known, _)| *known != parameter);
+            trial.change_parameters(&others.chain([(parameter, value)]).collect()).ok()?;
+        }
+        corners.decide(&mut trial, look.moved, distance.signum());
+        trial.unsettle();
+        trial.run(|sections| &sections.events, Phase::Decided).ok()?;
+        trial.run(|sections| &sections.actions, Phase::Frozen).ok()?;
+        let values: Vec<f64> = compared.slots.iter().map(|&slot| trial.memory.values[slot as usize]).collect();
+        let slopes = self.model.at_point(&mut trial, |linearizer| {
+            linearizer.follow_from(&look.seeds, look.column < self.request.parameters.len())?;
+            Ok(compared.slots.iter().map(|&slot| linearizer.tangent_at(slot)).collect::<Vec<f64>>())
+        });
+        let slopes = slopes.ok()?;
+        values.iter().all(|value| value.is_finite()).then_some(Side { values, slopes })
+    }
+
+    /// Between events: all that goes on from here, and what is asked for.
+    fn between_events(&mut self, machine: &Machine) -> Compared {
+        let program = machine.program.clone();
+        let mut compared = within_event(machine);
+        compared.kinks.fill(true);
+        for variable in self.sources_in(&program).into_iter().flatten() {
+            compared.add(program.layout.slot(variable), true);
+        }
+        compared
+    }
+}
+
+impl Compared {
+    fn add(&mut self, slot: Address, kink: bool) {
+        self.slots.push(slot);
+        self.kinks.push(kink);
+    }
+}
+
+/// Within an event the kink of a slope is passed, but a jump is not, nor is a kink of what is kept.
+fn within_event(machine: &Machine) -> Compared {
+    let program = &machine.program;
+    let mut compared = Compared::default();
+    program.states.iter().for_each(|state| compared.add(state.derivative, false));
+    let is_discrete = |slot: Address| {
+        let mut own = program.model().variables.ids().filter(|&id| program.layout.place(id).slot == slot);
+        own.any(|id| matches!(program.schedule.roles.get(id), Some(transform::Role::Discrete)))
+    };
+    let kept = program.pre_pairs.iter().map(|&(slot, _)| slot).filter(|&slot| is_discrete(slot));
+    kept.for_each(|slot| compared.add(slot, true));
+    let modes = program.schedule.mode.iter().flat_map(|mode| mode.modes.conditions());
+    modes.for_each(|condition| compared.add(program.layout.slot(condition.monitor), false));
+    for (action, slots) in program.model().actions.iter().zip(&program.layout.actions) {
+        if !matches!(action.kind, ActionKind::Assert { .. }) {
+            compared.add(slots.active, false);
+        }
+        if machine.memory.values[slots.active as usize] != 0.0 && matches!(action.kind, ActionKind::Reinit { .. }) {
+            compared.add(slots.value, true);
+        }
+    }
+    compared
+}
