@@ -222,6 +222,8 @@ pub enum Expr {
     String(Arc<str>),
     /// An enumeration literal by its ordinal.
     Enumeration(Arc<Enumeration>, i64),
+    /// What a field of a record holds before it is assigned, where other fields have first values.
+    Unset(Type),
     Local(LocalId),
     /// `a[…]`; `end` was replaced by `size(a, k)`.
     Index(Box<Expr>, Vec<Subscript>),
@@ -418,6 +420,7 @@ impl Expr {
             | Expr::Boolean(_)
             | Expr::String(_)
             | Expr::Enumeration(..)
+            | Expr::Unset(_)
             | Expr::Local(_) => {}
             Expr::Index(base, subscripts) => {
                 visit(base);

@@ -133,10 +133,44 @@ impl<'f> Text<'f> {
         let sizes: Vec<String> =
             local.sizes.iter().map(|size| size.as_ref().map_or(":".to_owned(), |size| self.expr(size))).collect();
         let sizes = if sizes.is_empty() { String::new() } else { format!("[{}]", sizes.join(", ")) };
-        let default = local.default.as_ref().map(|value| format!(" := {}", self.expr(value))).unwrap_or_default();
+        let default = match &local.default {
+            None => String::new(),
+            Some(value) if is_unset_in_part(value) => self.modification(value, "", &|value| value),
+            Some(value) => format!(" := {}", self.expr(value)),
+        };
         let name = identifier(local.name.as_str());
         let indent = self.indent + 2;
         self.line(indent, &format!("{prefix}{} {name}{sizes}{default};", type_name(self.model, &local.ty)));
+    }
+
+    /// The first values of a record as a modification, without the fields that have none. `of_all` makes of the value of one
+    /// element that of the array around it; `each` stands before it where all elements have the same.
+    fn modification(&self, value: &Expr, each: &str, of_all: &dyn Fn(String) -> String) -> String {
+        match value {
+            Expr::Whole(ArrayFunction::Fill, arguments) => {
+                arguments.first().map_or_else(String::new, |element| self.modification(element, "each ", of_all))
+            }
+            Expr::ArrayFor { element, iterators } => {
+                let of_all = |value| of_all(format!("{{{}}}", self.for_each_of(value, iterators)));
+                self.modification(element, each, &of_all)
+            }
+            Expr::Record(record, values) => {
+                let mut given = Vec::new();
+                for (field, value) in record.fields.iter().zip(values) {
+                    let name = identifier(field.name.as_str());
+                    match is_unset_in_part(value) {
+                        true => {
+                            let inner =
+                                stacker::maybe_grow(RED_ZONE, STACK_CHUNK, || self.modification(value, each, of_all));
+                            given.extend((!inner.is_empty()).then(|| format!("{name}{inner}")));
+                        }
+                        false => given.push(format!("{each}{name} = {}", of_all(self.expr(value)))),
+                    }
+                }
+                if given.is_empty() { String::new() } else { format!("({})", given.join(", ")) }
+            }
+            _ => String::new(),
+        }
     }
 
     fn annotations(&self) -> Vec<String> {
@@ -327,6 +361,8 @@ impl<'f> Text<'f> {
             Expr::Enumeration(known, ordinal) => self.enumeration_literal(known, *ordinal),
             Expr::Boolean(value) => value.to_string(),
             Expr::String(text) => string(text),
+            // Written as a modification without it (`local`).
+            Expr::Unset(_) => "?".to_owned(),
             Expr::Local(local) => self.name(*local),
             Expr::Index(of, subscripts) => format!("{}{}", self.base(of), self.subscripts(subscripts)),
             Expr::Field(of, field) => {
@@ -399,8 +435,12 @@ impl<'f> Text<'f> {
     }
 
     fn comprehension(&self, element: &Expr, iterators: &[(LocalId, Expr)]) -> String {
+        self.for_each_of(self.expr(element), iterators)
+    }
+
+    fn for_each_of(&self, element: String, iterators: &[(LocalId, Expr)]) -> String {
         let ranges = iterators.iter().map(|(local, range)| format!("{} in {}", self.name(*local), self.expr(range)));
-        format!("{} for {}", self.expr(element), ranges.collect::<Vec<_>>().join(", "))
+        format!("{element} for {}", ranges.collect::<Vec<_>>().join(", "))
     }
 
     fn whole(&self, function: ArrayFunction, arguments: &[Expr]) -> String {
@@ -460,6 +500,17 @@ impl<'f> Text<'f> {
         };
         fields.iter().rev().fold(ty, |ty, &field| field_type(ty.as_ref(), field).cloned())
     }
+}
+
+/// Whether a field of a record in it has no value.
+fn is_unset_in_part(value: &Expr) -> bool {
+    stacker::maybe_grow(RED_ZONE, STACK_CHUNK, || match value {
+        Expr::Unset(_) => true,
+        Expr::Record(_, parts) => parts.iter().any(is_unset_in_part),
+        Expr::Whole(ArrayFunction::Fill, arguments) => arguments.first().is_some_and(is_unset_in_part),
+        Expr::ArrayFor { element, .. } => is_unset_in_part(element),
+        _ => false,
+    })
 }
 
 fn field_name(ty: Option<&Type>, field: u32) -> String {

@@ -35,6 +35,8 @@ pub struct Elaborator {
     pub structural: FxHashMap<CompId, Span>,
     /// Where conditional components exist, of those that do not exist everywhere.
     pub(crate) conditional: FxHashMap<CompId, Existence>,
+    /// Of arrays in expandable connectors of which not all elements are connected, which are.
+    pub(crate) unconnected: FxHashMap<CompId, Arc<[bool]>>,
     /// What connections give: see `connection_values`.
     pub connected: Connected,
     pub(crate) machines: Machines,
@@ -176,6 +178,7 @@ impl Elaborator {
             flat,
             structural: FxHashMap::default(),
             conditional: FxHashMap::default(),
+            unconnected: FxHashMap::default(),
             connected: Connected::default(),
             machines: Machines::default(),
             functions: FunctionTable::default(),

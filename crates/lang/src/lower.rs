@@ -512,6 +512,7 @@ impl Lowering<'_> {
                 Base::Enumeration(known) => ir::Expr::Enumeration(flat_enumeration(known), *value),
                 _ => ir::Expr::Integer(*value),
             },
+            Kind::Unset => ir::Expr::Unset(self.elaborator.flat_type(&expr.ty.base)),
             Kind::Local(local) => ir::Expr::Local(*local),
             Kind::Component(reference) => match depends_on_locals(reference) {
                 true => self.element_of_constant(reference, expr)?,

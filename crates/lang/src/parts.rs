@@ -149,6 +149,12 @@ fn add_component(elaborator: &mut Elaborator, parts: &mut Found, component: Comp
             present.iter().flat_map(|&here| std::iter::repeat_n(here, count)).collect()
         })
     };
+    let present = match (present, elaborator.unconnected.get(&component)) {
+        (Some(present), Some(connected)) => {
+            Some(present.iter().zip(connected.iter()).map(|(&here, &connected)| here && connected).collect())
+        }
+        (present, connected) => present.or_else(|| connected.cloned()),
+    };
     let position = parts.all.len();
     let class = match ty {
         ComponentType::Class(class) => Some(class),

@@ -1,7 +1,7 @@
 //! The first value of a record in a function (12.2): the bindings of its fields, also those that read other fields of it.
 //!
 //! The value of the whole record is one expression. A field that another one reads is therefore replaced by its own
-//! binding. Fields without a binding begin as zero, as all parts of variables of functions of which another part has a value.
+//! binding. Fields without a binding have no value until they are assigned.
 
 use std::sync::Arc;
 
@@ -278,13 +278,16 @@ impl Typer<'_> {
             }
             let mut value = self.part_default(current, &ty, fields, false)?;
             for &position in rest {
-                let name = match &value.ty.base {
-                    Base::Record(record) => record.fields.get(position as usize)?.name,
+                value = match (&value.kind, &value.ty.base) {
+                    (Kind::Record(_, parts), _) => parts.get(position as usize)?.clone(),
+                    (_, Base::Record(record)) => {
+                        let name = record.fields.get(position as usize)?.name;
+                        self.field(value, ast::Ident { name, span: read.span })
+                    }
                     _ => return Some(value),
                 };
-                value = self.field(value, ast::Ident { name, span: read.span });
             }
-            return Some(value);
+            return (!is_unset(&value)).then_some(value);
         }
         let message = "the value of a record depends on itself";
         Some(self.error(read.span, "cyclic-parameter", message))
@@ -295,11 +298,10 @@ impl Typer<'_> {
         let ty = self.elaborator.component_type(part).ok()?;
         let span = self.elaborator.instances.span(part);
         let element = match &ty.base {
-            Base::Real | Base::Unknown => literal(Kind::Real(0.0), Type::REAL, span),
-            Base::Integer => literal(Kind::Integer(0), Type::INTEGER, span),
-            Base::Boolean => literal(Kind::Boolean(false), Type::BOOLEAN, span),
-            Base::String => literal(Kind::String(Arc::from("")), Type::STRING, span),
-            Base::Enumeration(_) => literal(Kind::Enumeration(1), ty.with_rank(0), span),
+            Base::Real | Base::Integer | Base::Boolean | Base::String | Base::Enumeration(_) => {
+                literal(Kind::Unset, ty.with_rank(0), span)
+            }
+            Base::Unknown => wrong(span),
             Base::Record(record) => {
                 let Ok(ComponentType::Class(class)) = self.elaborator.instances.component_type(part) else {
                     return None;
@@ -374,6 +376,15 @@ impl Typer<'_> {
             }
             number += 1;
         }
+    }
+}
+
+/// Whether it is a field without a first value.
+fn is_unset(value: &Expr) -> bool {
+    match &value.kind {
+        Kind::Unset => true,
+        Kind::Whole(ArrayFunction::Fill, arguments) => arguments.first().is_some_and(is_unset),
+        _ => false,
     }
 }
 

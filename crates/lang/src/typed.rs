@@ -164,6 +164,8 @@ pub enum Kind {
     String(Arc<str>),
     /// The ordinal, from 1.
     Enumeration(i64),
+    /// What a field of a record in a function holds before it is assigned, where other fields have first values.
+    Unset,
     Time,
     /// A variable of a function, or an iterator.
     Local(LocalId),

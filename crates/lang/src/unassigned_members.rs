@@ -36,16 +36,16 @@ pub(crate) fn complete(function: &mut Function) -> Vec<Diagnostic> {
     for &output in &function.outputs {
         let local = &function.locals[output];
         let Type::Record(record) = &local.ty else { continue };
-        if !local.sizes.is_empty() || local.default.is_some() {
+        if !local.sizes.is_empty() {
             continue;
         }
         let uses = Uses::of(output, statements);
         // A record that is assigned as a whole, or not at all, has all of its members or none.
-        if uses.assigned.iter().all(|(path, _)| path.is_empty()) {
+        if local.default.is_none() && uses.assigned.iter().all(|(path, _)| path.is_empty()) {
             continue;
         }
         let mut missing = Vec::new();
-        uses.missing(&record.fields, &mut Vec::new(), &mut missing);
+        uses.missing(&record.fields, local.default.as_ref(), &mut Vec::new(), &mut missing);
         let names: Vec<String> =
             missing.iter().filter(|member| member.never).map(|member| name(&record.fields, &member.path)).collect();
         if !names.is_empty() {
@@ -92,16 +92,22 @@ impl<'f> Uses<'f> {
         }
     }
 
-    /// Members below a path that may be without a value at the end.
-    fn missing(&self, members: &[Field], path: &mut Path, found: &mut Vec<Missing>) {
+    /// Members below a path that may be without a value at the end; `first` is what their record begins with.
+    fn missing(&self, members: &[Field], first: Option<&Expr>, path: &mut Path, found: &mut Vec<Missing>) {
         for (position, field) in members.iter().enumerate() {
+            let first = match first {
+                None => None,
+                Some(Expr::Record(_, values)) => values.get(position).filter(|value| !is_unset(value)),
+                Some(_) => continue,
+            };
             path.push(position as u32);
             let inside = |(own, in_part): &&(Path, bool)| own.starts_with(path) && (*in_part || own.len() > path.len());
             let is_assigned_in_part = self.assigned.iter().any(|assigned| inside(&assigned));
             match &field.ty {
-                Type::Record(record) if is_assigned_in_part && field.sizes.is_empty() => {
-                    stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.missing(&record.fields, path, found));
+                Type::Record(record) if (is_assigned_in_part || first.is_some()) && field.sizes.is_empty() => {
+                    stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.missing(&record.fields, first, path, found));
                 }
+                _ if first.is_some() => {}
                 _ if is_assigned_in_part || self.is_read(path) || self.certain(self.statements, path) => {}
                 _ => found.extend(zero(field).map(|zero| {
                     let never = !self.assigned.iter().any(|(own, _)| path.starts_with(own));
@@ -175,6 +181,16 @@ fn read_path(expr: &Expr, of: LocalId) -> Option<Path> {
         }
         _ => None,
     }
+}
+
+/// Whether no part of it has a value.
+fn is_unset(value: &Expr) -> bool {
+    stacker::maybe_grow(64 * 1024, 1024 * 1024, || match value {
+        Expr::Unset(_) => true,
+        Expr::Whole(ArrayFunction::Fill, arguments) => arguments.first().is_some_and(is_unset),
+        Expr::Record(_, values) => values.iter().all(is_unset),
+        _ => false,
+    })
 }
 
 /// Zero of the type of a member; nothing where that has no size, or is no number, text or truth value.

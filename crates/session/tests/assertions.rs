@@ -240,3 +240,44 @@ fn two_networks_with_a_broken_connection_each() {
     let run = common::complete(text, 1.0, 1e-6);
     assert_eq!(["a.l.w", "b.l.w", "l.w"].map(|name| run.end(name)), [1.0, 2.0, 3.0]);
 }
+
+/// Arrays of what is overdetermined: each element is in the constraint of a broken connection, and what a root or a branch is
+/// said to be holds for each record of an array.
+#[test]
+fn elements_of_overdetermined_arrays_are_constrained() {
+    let angle = "type Angle extends Real;
+        function equalityConstraint input Angle a; input Angle b; output Real r[1]; algorithm r[1] := a - b;
+        end equalityConstraint; end Angle;";
+    let phases = "type Angle extends Real;
+        function equalityConstraint input Real a[2]; input Real b[2]; output Real r[2]; algorithm r := a - b;
+        end equalityConstraint; end Angle;";
+    let record = "record Angle Real v;
+        function equalityConstraint input Angle a; input Angle b; output Real r[1]; algorithm r[1] := a.v - b.v;
+        end equalityConstraint; end Angle;";
+    let network = |declared: &str, value: &str| {
+        format!(
+            "{declared}
+             connector Pin Real v; flow Real i; Angle g[2]; end Pin;
+             model End Pin p; Real w[2]; equation Connections.root(p.g); {value} = w; p.v = 1; end End;
+             model Resistor Pin p, n; equation Connections.branch(p.g, n.g); p.g = n.g; p.i + n.i = 0; p.v - n.v = p.i;
+             end Resistor;
+             model M End s(w = {{1, 2}}), l; Resistor r; equation connect(s.p, r.p); connect(r.n, l.p); end M;"
+        )
+    };
+    let connectors = "connector Angle extends Real;
+          function equalityConstraint input Real a; input Real b; output Real r[1]; algorithm r[1] := a - b;
+          end equalityConstraint; end Angle;
+        model End Angle g[2]; Real w[2]; equation Connections.root(g[1]); Connections.root(g[2]); g = w; end End;
+        model Wire Angle p[2], n[2]; equation
+          for k in 1:2 loop Connections.branch(p[k], n[k]); end for; p = n; end Wire;
+        model M End s(w = {1, 2}), l; Wire r; equation connect(s.g, r.p); connect(r.n, l.g); end M;";
+    for text in [
+        network(angle, "p.g"),
+        network(phases, "p.g"),
+        network(record, "p.g.v").replace("p.g = n.g", "p.g.v = n.g.v"),
+        connectors.to_owned(),
+    ] {
+        let run = common::complete(&text, 1.0, 1e-6);
+        assert_eq!(["l.w[1]", "l.w[2]"].map(|name| run.end(name)), [1.0, 2.0], "{text}");
+    }
+}

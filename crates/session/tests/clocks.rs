@@ -795,3 +795,38 @@ fn clocked_variables_are_not_sampled() {
         .assert_eq(&refused("  when Clock(0.25) then x = 1; end when;\n  y = sample(x);"));
     assert_eq!(refused("  when Clock(0.25) then x = sample(u); end when;\n  y = hold(x) + u;"), "");
 }
+
+/// A function `cubic` with the inverse that it would have without its linear term, and with its true inverse.
+fn with_inverse(declared: &str, body: &str) -> String {
+    format!(
+        "model M
+          function cubic input Real x; output Real y; algorithm y := x^3 + x; annotation(inverse(x = {declared}(y))); end cubic;
+          function untrue input Real y; output Real x; algorithm x := y^(1/3); end untrue;
+          function cardano input Real y; output Real x; protected Real d; algorithm
+            d := sqrt(y^2/4 + 1/27); x := (y/2 + d)^(1/3) - (d - y/2)^(1/3); end cardano;
+          {body}
+        end M;"
+    )
+}
+
+/// The solution of x^3 + x = y.
+fn cardano(y: f64) -> f64 {
+    let d = (y * y / 4.0 + 1.0 / 27.0).sqrt();
+    (y / 2.0 + d).cbrt() - (d - y / 2.0).cbrt()
+}
+
+#[test]
+fn an_inverse_that_is_not_true_is_not_used_at_ticks() {
+    for declared in ["untrue", "cardano"] {
+        for body in [
+            "Real u = sample(time, Clock(0.1)); Real x(start = 1); equation cubic(x) = 10 + u;",
+            "Real u; Real x(start = 1); equation when Clock(0.1) then u = sample(time); cubic(x) = 10 + u; end when;",
+            "parameter Real k = 10; Real u = sample(time, Clock(0.1)); Real x(start = 1), y; equation cubic(x) = k + y; y = u;",
+        ] {
+            let text = with_inverse(declared, body);
+            let result = simulate(&text, 1.05);
+            assert_close(at(&result, "x", 0.52), cardano(10.5));
+            assert_close(at(&result, "x", 1.02), cardano(11.0));
+        }
+    }
+}

@@ -372,6 +372,38 @@ fn an_assertion_counts_where_the_result_is_not_needed() {
     }
 }
 
+/// A term that vanishes because a parameter is zero is left out of its equation, but not what it asserts.
+#[test]
+fn an_assertion_counts_where_its_term_vanishes() {
+    let model = |rest: &str| {
+        format!(
+            "model M
+               function f input Real x; output Real y; algorithm assert(x < 0.5, \"too big\"); y := x; end f;
+               function twice input Real x; output Real y; algorithm y := 2*f(x); end twice;
+               parameter Real p = 0; {rest} end M;"
+        )
+    };
+    for rest in [
+        "Real x, y; equation x + p*f(y) = 1; y = time;",
+        "Real x(start = 0, fixed = true); equation der(x) = 1 + p*f(x);",
+        "Real x, y; equation x + p*twice(y)/2 = 1; y = time;",
+        "Real x; equation p*f(time)*x = x - 1;",
+        "Real x, y; equation x = y + (if y > 0.2 then p*f(y) else 0); y = time;",
+    ] {
+        let Ending::Failed { time, diagnostic } = ending(&model(rest)) else { panic!("{rest}") };
+        // Assertions are looked at where steps end.
+        assert!((0.5..=1.0).contains(&time), "{rest} {time}");
+        assert!(diagnostic.message.contains("too big"), "{}", diagnostic.message);
+    }
+    for rest in [
+        "Real x, y; equation x = y + (if y < 0.2 then p*f(y) else 0); y = time;",
+        "Real x, y; equation x + p*f(y) = 1; y = time/4;",
+        "Real x, y; equation p*f(x - y) = x - y; y = time;",
+    ] {
+        assert_eq!(ending(&model(rest)), Ending::Complete, "{rest}");
+    }
+}
+
 /// `r.b[1]` is the first of each `b` (10.5), whether it is read or assigned.
 #[test]
 fn subscripts_at_a_field_of_an_array_of_records_belong_to_the_field() {
@@ -525,6 +557,64 @@ fn members_that_are_never_assigned_are_named() {
     let said = common::messages(text);
     assert!(said.contains("`M.f` returns `r` without a value of `b`"), "{said}");
     assert!(!said.contains("`c`"), "{said}");
+}
+
+/// First values of some fields of a record give the others none.
+#[test]
+fn fields_without_first_value_are_not_read() {
+    let model = |function: &str, declaration: &str| {
+        format!(
+            "model M
+               record R Real a = 1; Real b; end R;
+               record S R r; Real c = 2; Real d[2]; end S;
+               record V parameter Integer n = 2; Real v[n]; Real w[n] = {{1, 2}}; end V;
+               {function} {declaration} end M;"
+        )
+    };
+    let failing = [
+        ("output Real y; protected R r; algorithm y := r.b + r.a;", "Real y = f(time);"),
+        (
+            "output Real y; protected R r; algorithm if x > 2 then r.b := 3; end if; y := r.b + r.a;",
+            "Real y = f(time);",
+        ),
+        ("output Real y; protected S s; algorithm s.d[1] := x; y := s.d[2] + s.c;", "Real y = f(time);"),
+        ("output Real y; protected S s; algorithm y := s.r.a + s.r.b;", "Real y = f(time);"),
+        ("output Real y; protected R r[2]; algorithm r[1].b := x; y := r[2].b + r[2].a;", "Real y = f(time);"),
+        ("output Real y; protected R r[2](a = {1, 2}); algorithm r[1].b := x; y := r[2].b;", "Real y = f(time);"),
+        ("output Real y; protected V v; algorithm v.v[1] := x; y := v.v[2] + v.w[2];", "Real y = f(time);"),
+        ("output R r; algorithm r.a := r.b + x;", "R r = f(time); Real y = r.a;"),
+        ("output R r[2]; algorithm r[1].a := x;", "R r[2] = f(time); Real y = r[1].a;"),
+        ("output Real y; protected R r; Real z = r.b + 1; algorithm y := z;", "Real y = f(time);"),
+        ("output Real y; protected R r; algorithm y := r.b + r.a;", "parameter Real p = f(1); Real y = p;"),
+    ];
+    for (body, declaration) in failing {
+        let said = common::run_messages(&model(&format!("function f input Real x; {body} end f;"), declaration));
+        assert!(said.contains("value"), "{body} {declaration}: {said}");
+    }
+    let passing = [
+        ("output Real y; protected R r; algorithm if x > -1 then r.b := 3; end if; y := r.b + r.a;", "", 4.0),
+        ("output Real y; protected S s; algorithm s.d[1] := x; y := s.d[1] + s.c + s.r.a;", "", 4.0),
+        ("output Real y; protected R r[2](a = {4, 5}); algorithm r[1].b := x; y := r[1].b + r[2].a;", "", 6.0),
+        ("output Real y; protected S s; R q; algorithm q.b := x; s.r := q; y := s.r.b*x + s.c;", "", 3.0),
+        ("output Real y; protected R r; R q; algorithm q := r; q.b := x; y := q.b + r.a;", "", 2.0),
+        ("output Real y; protected V v; algorithm v.v[1] := x; y := v.v[1] + v.w[2];", "", 3.0),
+    ];
+    for (body, declaration, expected) in passing {
+        let text =
+            model(&format!("function f input Real x; {body} end f;"), &format!("Real y = f(time); {declaration}"));
+        assert_eq!(common::run(&text, 1.0).end("y"), expected, "{body}");
+    }
+    // The derivative of such a function, by index reduction.
+    let squared = "function f input Real x; output Real y; protected S s; R q[2](a = {4, 5}); algorithm q[2].b := x*x;
+        s.r := q[2]; y := s.r.b + s.c; end f;";
+    let text = model(squared, "Real x = time + 1; Real z = f(x); Real y = der(z);");
+    assert_near(common::run(&text, 1.0).end("y"), 4.0, 1e-9);
+    // What a returned record leaves out is zero, and named.
+    let left_out = "function f input Real x; output S s; algorithm s.c := 5*x; end f;";
+    let text = model(left_out, "S s = f(time); Real y = s.r.a + s.r.b + s.c + s.d[1] + s.d[2];");
+    assert_eq!(common::run(&text, 1.0).end("y"), 6.0);
+    let said = common::messages(&text);
+    assert!(said.contains("`M.f` returns `s` without a value of `r.b`, `d`"), "{said}");
 }
 
 /// Products of operator records are chains of `'*'`, and a constructor that takes an array as it is comes before one that would

@@ -345,3 +345,36 @@ fn inputs_of_states_and_implicit_equations() {
     let x = [2., 4., 6., 6., 6.];
     expect_ticks(&text, 1.0, &[("two.x", &x), ("two.y", &x), ("two.u", &[1., 2., 3., 4., 5.])]);
 }
+
+/// What a state says about a variable around it may be an equation that is solved by Newton's method, also where an annotation
+/// names an inverse that is none.
+#[test]
+fn equations_of_states_are_solved_numerically() {
+    let text = "model M
+        function cubic input Real x; output Real y; algorithm y := x^3 + x; annotation(inverse(x = root(y))); end cubic;
+        function root input Real y; output Real x; algorithm x := y^(1/3); end root;
+        inner Real w(start = 1);
+        block A outer output Real w; Real v(start = 1); equation cubic(w) = 10 + 0.1*previous(w); cubic(v) = 30; end A;
+        block B outer output Real w; equation w^3 + exp(w) = 20; end B;
+        block C outer output Real w; equation w = previous(w) + 1; end C;
+        A a; B b; C c;
+        Real t = sample(time, Clock(0.1));
+      equation
+        initialState(a); transition(a, b, t > 0.35); transition(b, c, t > 0.55);
+      end M;";
+    let result = simulate(text, 1.0);
+    let w = |time: f64| result.at("w", time).unwrap_or(f64::NAN);
+    let mut before = 1.0;
+    for tick in 0..9 {
+        let (time, after) = (0.1 * f64::from(tick), w(0.1 * f64::from(tick) + 0.05));
+        let residual = match tick {
+            ..=3 => after * after * after + after - 10.0 - 0.1 * before,
+            4..=5 => after * after * after + after.exp() - 20.0,
+            _ => after - before - 1.0,
+        };
+        assert!(residual.abs() < 1e-6, "{residual} at {time}");
+        before = after;
+    }
+    let v = result.at("a.v", 0.25).unwrap_or(f64::NAN);
+    assert!((v * v * v + v - 30.0).abs() < 1e-6, "{v}");
+}

@@ -759,3 +759,29 @@ fn a_condition_that_turns_does_not_return_at_the_same_instant() {
     assert_eq!(run(text, 1.1).end("n"), 21.0);
     assert_eq!(run(text, 3.1).end("n"), 57.0);
 }
+
+/// At the end of a run there is no right limit: what is true at that instant has come about, in a model with modes as in others.
+#[test]
+fn a_mode_that_begins_at_the_stop_time() {
+    let model = |condition: &str, rest: &str| {
+        format!(
+            "model M
+               Real c(start = 2, fixed = true), v, i; Real y(start = 0, fixed = true), w = if {condition} then 1 else 0;
+             equation
+               der(c) = -i; v = c; der(y) = 0;
+               if {condition} then v = 0; else i = 0; end if; {rest}
+             end M;"
+        )
+    };
+    for (condition, passed) in [("time >= 1", true), ("time > 1", false), ("time >= 0.5", true)] {
+        let text = model(condition, "");
+        let run = common::run(&text, 1.0);
+        let expected = if passed { [0.0, 1.0] } else { [2.0, 0.0] };
+        assert_eq!([run.end("v"), run.end("w")], expected, "{condition}");
+    }
+    // Both limits are in the result.
+    let run = common::run(&model("time >= 1", ""), 1.0);
+    assert!(run.jumps("v").contains(&1.0), "{:?}", run.jumps("v"));
+    let run = common::run(&model("time >= 1", "when terminal() then reinit(y, v + 5); end when;"), 1.0);
+    assert_eq!([run.end("v"), run.end("y")], [0.0, 5.0]);
+}

@@ -15,9 +15,10 @@ use dae::evaluate::{Evaluator, NoExternals};
 use dae::expr::{CallSiteId, Shape};
 use dae::function::Type;
 use dae::value::Kind;
-use dae::{ExprId, ExprValues, FunctionId, Functions, Memo, Node, Value, VarId, VariableType};
+use dae::{ExprId, ExprValues, FunctionId, Functions, Memo, Model, Node, Value, VarId, VariableType};
 use rustc_hash::FxHashMap;
 
+use crate::parameters;
 use crate::parts::Sides;
 use crate::work::Work;
 
@@ -43,6 +44,20 @@ pub fn drop_false(work: &mut Work) {
             Arc::make_mut(&mut work.model.functions[function]).inverses = kept;
         }
     }
+}
+
+/// The same for a model whose equations are solved before its parameters have their values, as those of clocks are.
+pub fn drop_false_of(model: &mut Model) {
+    if model.functions.values().all(|function| function.inverses.is_empty()) {
+        return;
+    }
+    let mut work = Work::new(model.clone());
+    // What is wrong with parameters is told when the model itself is sorted.
+    if parameters::order(&mut work).is_err() {
+        return;
+    }
+    drop_false(&mut work);
+    model.functions = work.model.functions;
 }
 
 /// Values of variables that follow from the parameters, as these are at translation.

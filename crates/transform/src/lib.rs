@@ -31,6 +31,7 @@ mod inline_integration;
 mod input_rates;
 mod inverses;
 mod linearity;
+mod lost_checks;
 pub mod modes;
 mod occurrences;
 mod opening;

@@ -13,6 +13,7 @@ use dae::{EqId, ExprId, Exprs, Memo, Node, Value, VarId, VariableType};
 use rustc_hash::FxHashMap;
 
 use crate::decisions::Subject;
+use crate::lost_checks::LostChecks;
 use crate::work::Work;
 
 pub fn fold(work: &mut Work) {
@@ -279,9 +280,12 @@ fn replace(work: &mut Work, zeros: &Zeros) {
         (new[0], new[1])
     };
     let equations: Vec<EqId> = work.active.clone();
+    let mut checks = LostChecks::default();
     for eq in equations {
         let (left, right) = (work.model.equations[eq].left, work.model.equations[eq].right);
         note_zeros(work, eq, &[left, right], zeros);
+        let current = work.dynamic.get(eq).map_or([left, right], |&(left, right)| [left, right]);
+        checks.keep(work, eq, current, &|id| zeros.is_vanishing(id));
         (work.model.equations[eq].left, work.model.equations[eq].right) = without(work, &mut memo, (left, right));
         // Before aliases are found, the sides are those of the initial problem too.
         if let Some(&sides) = work.dynamic.get(eq) {

@@ -1,7 +1,7 @@
 //! Expressions of functions.
 
 use super::access::{empty, local_mut, local_ref};
-use super::{Domain, EvalError, Executor, FrameOf, RED_ZONE, Result, STACK_CHUNK, ValueOf};
+use super::{Domain, EvalError, Executor, FrameOf, RED_ZONE, Result, STACK_CHUNK, ValueOf, unset};
 use crate::arrays;
 use crate::function::{ArrayFunction, Expr, FunctionId, LocalId, Type, give};
 use crate::known::{self, kind};
@@ -39,6 +39,7 @@ impl<D: Domain> Executor<'_, D> {
             Expr::Boolean(value) => Ok(Value::Boolean(*value)),
             Expr::String(text) => Ok(Value::String(text.clone())),
             Expr::Enumeration(_, ordinal) => Ok(Value::Enumeration(*ordinal)),
+            Expr::Unset(ty) => Ok(unset(ty, Vec::new())?),
             Expr::Local(local) => Ok(local_ref(frame, *local)?.clone()),
             _ => stacker::maybe_grow(RED_ZONE, STACK_CHUNK, || self.eval_operation(frame, expr)),
         }
@@ -131,6 +132,7 @@ impl<D: Domain> Executor<'_, D> {
             | Expr::Boolean(_)
             | Expr::String(_)
             | Expr::Enumeration(..)
+            | Expr::Unset(_)
             | Expr::Local(_) => self.eval(frame, expr),
         }
     }

@@ -49,6 +49,18 @@ impl TangentBuilder<'_> {
                 Expr::If(condition.clone(), Box::new(self.zero(then)?), Box::new(self.zero(otherwise)?))
             }
             Expr::Array(items) => Expr::Array(items.iter().map(|item| self.zero(item)).collect::<Made<Vec<_>>>()?),
+            // What has no value has no derivative that may be read either.
+            Expr::Unset(_) => expr.clone(),
+            Expr::Whole(ArrayFunction::Fill, arguments) => {
+                let mut arguments = arguments.clone();
+                if let Some(element) = arguments.first_mut() {
+                    *element = self.zero(element)?;
+                }
+                Expr::Whole(ArrayFunction::Fill, arguments)
+            }
+            Expr::ArrayFor { element, iterators } => {
+                Expr::ArrayFor { element: Box::new(self.zero(element)?), iterators: iterators.clone() }
+            }
             // An element of a constant table of records.
             Expr::Index(base, subscripts) if matches!(**base, Expr::Array(_)) => {
                 Expr::Index(Box::new(self.zero(base)?), subscripts.clone())
@@ -166,6 +178,7 @@ impl TangentBuilder<'_> {
             | Expr::Boolean(_)
             | Expr::String(_)
             | Expr::Enumeration(..)
+            | Expr::Unset(_)
             | Expr::Not(_)
             | Expr::And(..)
             | Expr::Or(..)

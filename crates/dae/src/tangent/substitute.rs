@@ -16,7 +16,12 @@ fn operands(expr: &Expr, replacement: &dyn Fn(LocalId) -> Option<Expr>) -> Expr 
     };
     match expr {
         Expr::Local(local) => replacement(*local).unwrap_or_else(|| expr.clone()),
-        Expr::Real(_) | Expr::Integer(_) | Expr::Boolean(_) | Expr::String(_) | Expr::Enumeration(..) => expr.clone(),
+        Expr::Real(_)
+        | Expr::Integer(_)
+        | Expr::Boolean(_)
+        | Expr::String(_)
+        | Expr::Enumeration(..)
+        | Expr::Unset(_) => expr.clone(),
         Expr::Index(base, subscripts) => {
             let subscript = |subscript: &Subscript| match subscript {
                 Subscript::All => Subscript::All,

@@ -34,6 +34,7 @@ impl Scope<'_> {
                 _ => None,
             },
             Expr::Record(record, _) => Some(Type::Record(record.clone())),
+            Expr::Unset(ty) => Some(ty.clone()),
             _ => None,
         }
     }

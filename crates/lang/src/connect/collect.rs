@@ -245,7 +245,7 @@ impl Collector<'_> {
     fn statement(&mut self, frame: &Frame, call: &ast::Expr) -> Outcome<()> {
         let ast::ExprKind::Call { function, arguments } = &call.kind else { return Ok(()) };
         let Some(kind) = graph_kind(function) else { return Ok(()) };
-        let mut nodes = SmallVec::new();
+        let mut nodes: SmallVec<[(CompId, Vec<Indices>); 2]> = SmallVec::new();
         let mut priority = 0;
         let wanted = if kind == GraphKind::Branch { 2 } else { 1 };
         for (position, argument) in arguments.positional.iter().enumerate() {
@@ -270,7 +270,7 @@ impl Collector<'_> {
             if found.is_disabled {
                 return Ok(());
             }
-            if let (Some(&component), Some(indices)) = (found.steps.last(), found.elements.first()) {
+            if let Some(&component) = found.steps.last() {
                 if !is_overdetermined(self.elaborator, component) {
                     let message = "an overdetermined record of a connector is needed here";
                     let diagnostic = Diagnostic::breach("connections-argument", message)
@@ -278,7 +278,7 @@ impl Collector<'_> {
                         .specification("9.4.1");
                     self.elaborator.instances.report(Box::new(diagnostic));
                 }
-                nodes.push((component, indices.clone()));
+                nodes.push((component, found.elements));
             }
         }
         for (name, argument) in &arguments.named {
@@ -287,7 +287,17 @@ impl Collector<'_> {
                 priority = integers(self.elaborator, frame, &expr)?.0.first().copied().unwrap_or(0);
             }
         }
-        if nodes.len() == wanted {
+        if nodes.len() < wanted {
+            return Ok(());
+        }
+        // Each record of an array is a node; an array of an overdetermined type is one, which goes by its first element.
+        let is_one = nodes.iter().any(|&(component, _)| {
+            !matches!(self.elaborator.instances.component_type(component), Ok(ComponentType::Class(_)))
+        });
+        let counts = nodes.iter().map(|(_, elements)| elements.len());
+        let count = counts.min().unwrap_or(0).min(if is_one { 1 } else { usize::MAX });
+        for element in 0..count {
+            let nodes = nodes.iter().map(|(component, elements)| (*component, elements[element].clone())).collect();
             self.out.statements.push(GraphStatement { kind, nodes, priority, span: call.span });
         }
         Ok(())

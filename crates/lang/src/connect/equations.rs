@@ -115,6 +115,16 @@ fn first_element(above: &Indices, rank: usize) -> Indices {
     above.iter().copied().chain(std::iter::repeat_n(1, rank)).collect()
 }
 
+fn all_indices(sizes: &[usize]) -> Vec<Indices> {
+    let mut all = Vec::new();
+    for_each_index(sizes, |indices| all.push(Indices::from_slice(indices)));
+    all
+}
+
+fn extended(above: &Indices, own: &Indices) -> Indices {
+    above.iter().chain(own).copied().collect()
+}
+
 type BrokenEdges = FxHashMap<(usize, Record, Record), ()>;
 
 impl ConnectionEquationBuilder<'_> {
@@ -254,6 +264,13 @@ impl ConnectionEquationBuilder<'_> {
     fn find_records(&mut self, left: Record, right: Record, out: &mut Vec<Edge>) {
         let types =
             (self.elaborator.instances.component_type(left.0), self.elaborator.instances.component_type(right.0));
+        if let (Ok(ComponentType::Builtin { .. }), Ok(ComponentType::Builtin { .. })) = types {
+            // A connector that is a predefined type itself.
+            if self.overdetermined_type(left.0).is_some() && self.takes_elements(left.0) {
+                out.push(Edge { left, right });
+            }
+            return;
+        }
         let (Ok(ComponentType::Class(a)), Ok(ComponentType::Class(b))) = types else { return };
         if self.is_overdetermined(a) {
             out.push(Edge { left, right });
@@ -273,11 +290,9 @@ impl ConnectionEquationBuilder<'_> {
                 out.push(Edge { left: (component, first(&left.1)), right: (other, first(&right.1)) });
                 continue;
             }
-            let mut all = Vec::new();
-            for_each_index(&sizes, |indices| all.push(Indices::from_slice(indices)));
-            for indices in all {
-                let extend = |above: &Indices| above.iter().chain(&indices).copied().collect::<Indices>();
-                self.find_records((component, extend(&left.1)), (other, extend(&right.1)), out);
+            for indices in all_indices(&sizes) {
+                let (left, right) = (extended(&left.1, &indices), extended(&right.1, &indices));
+                self.find_records((component, left), (other, right), out);
             }
         }
     }
@@ -297,6 +312,20 @@ impl ConnectionEquationBuilder<'_> {
         let found = class.filter(|&class| self.is_overdetermined(class));
         self.overdetermined.insert(component, found);
         found
+    }
+
+    /// Whether the function of the overdetermined type of a component compares two single values.
+    fn takes_elements(&mut self, component: CompId) -> bool {
+        let Some(class) = self.overdetermined_type(component) else { return false };
+        let instances = &mut self.elaborator.instances;
+        let Some(Member::Class(function)) = instances.member(class, Name::new("equalityConstraint")) else {
+            return false;
+        };
+        let Ok(function) = instances.class_of(function) else { return false };
+        let inputs = instances.components_of(function).into_iter();
+        let mut inputs = inputs.filter(|&id| instances.component(id).type_prefixes.direction == ast::Direction::Input);
+        let Some(first) = inputs.next() else { return false };
+        instances.dimensions(first).is_ok_and(|dimensions| dimensions.is_empty())
     }
 
     fn join(
@@ -331,6 +360,10 @@ impl ConnectionEquationBuilder<'_> {
                 self.join_classes((a, side_a, class_a), (b, side_b, class_b), connection, is_broken)
             }
             (ComponentType::Builtin { .. }, ComponentType::Builtin { .. }) => {
+                if is_broken(&a, &b) {
+                    self.constraints.push(Pair { left: a, right: b, connection });
+                    return Ok(());
+                }
                 self.join_variables(a, side_a, b, side_b, connection);
                 Ok(())
             }
@@ -371,15 +404,16 @@ impl ConnectionEquationBuilder<'_> {
             }
             let first = |above: &Indices| first_element(above, own.len());
             if is_broken(&(component, first(&a.1)), &(other, first(&b.1))) && !self.is_record(component) {
-                let (left, right) = ((component, a.1.clone()), (other, b.1.clone()));
-                self.constraints.push(Pair { left, right, connection });
+                // A function of single values says nothing about the array as a whole, but about each element.
+                let parts: &[usize] = if self.takes_elements(component) { &own } else { &[] };
+                for indices in all_indices(parts) {
+                    let (left, right) = ((component, extended(&a.1, &indices)), (other, extended(&b.1, &indices)));
+                    self.constraints.push(Pair { left, right, connection });
+                }
                 continue;
             }
-            let mut all = Vec::new();
-            for_each_index(&own, |indices| all.push(Indices::from_slice(indices)));
-            for indices in all {
-                let extend = |above: &Indices| above.iter().chain(&indices).copied().collect::<Indices>();
-                let (next_a, next_b) = ((component, extend(&a.1)), (other, extend(&b.1)));
+            for indices in all_indices(&own) {
+                let (next_a, next_b) = ((component, extended(&a.1, &indices)), (other, extended(&b.1, &indices)));
                 self.join_elements(next_a, side_a, next_b, side_b, connection, is_broken)?;
             }
         }
@@ -716,7 +750,7 @@ impl ConnectionEquationBuilder<'_> {
         };
         function.parts.push(ast::RefPart { ident: name, subscripts: Vec::new() });
         let size = self.constraint_size(top, &function)?;
-        if size == 0 && !is_record {
+        if size == 0 && !is_record && !self.takes_elements(pair.left.0) {
             // The array of a predefined type as a whole, which goes by its first element.
             let ends = [&mut left, &mut right].into_iter().filter_map(|end| end.parts.last_mut());
             ends.for_each(|part| part.subscripts.clear());

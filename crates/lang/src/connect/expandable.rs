@@ -6,6 +6,7 @@ use syntax::ast;
 
 use super::collect::{Collected, Pending, connect, integers, resolve};
 use crate::elaborate::Elaborator;
+use crate::flat::{Indices, for_each_index};
 use crate::instance::{ClassId, CompId, ComponentType, Member, Outcome, SizeState};
 use crate::lookup::Resolved;
 use crate::parts::Part;
@@ -117,6 +118,9 @@ pub fn complete(elaborator: &mut Elaborator, collected: &mut Collected) {
     pending.retain(|connection| !is_disabled(elaborator, connection));
     loop {
         let mut changed = false;
+        for connection in &pending {
+            changed |= enlarge_elements(elaborator, connection);
+        }
         let largest = largest_subscripts(elaborator, &pending);
         let mut new_levels = false;
         for connection in &pending {
@@ -347,63 +351,122 @@ fn share_elements(elaborator: &mut Elaborator, left: CompId, right: CompId) -> b
     changed
 }
 
-/// An element without a size takes that of its counterpart.
+/// An element without a size takes that of its counterpart. One that connections added has at least its elements.
 fn share_sizes(elaborator: &mut Elaborator, from: CompId, to: CompId) -> bool {
-    if !is_sizeless(elaborator, to) {
-        return false;
-    }
     let Ok(sizes) = elaborator.sizes(from) else { return false };
+    if !is_sizeless(elaborator, to) {
+        return enlarge(elaborator, to, &sizes);
+    }
     elaborator.instances.components[to].sizes = SizeState::Known(sizes);
     true
 }
 
-/// Elements of expandable connectors that lead to no other connector do not exist (9.1.3).
+/// Gives an array that connections added to an expandable connector at least these sizes.
+fn enlarge(elaborator: &mut Elaborator, element: CompId, sizes: &[usize]) -> bool {
+    if !elaborator.instances.component(element).added {
+        return false;
+    }
+    let Ok(known) = elaborator.sizes(element) else { return false };
+    if known.len() != sizes.len() || known.iter().zip(sizes).all(|(known, size)| known >= size) {
+        return false;
+    }
+    let larger = known.iter().zip(sizes).map(|(&known, &size)| known.max(size)).collect();
+    elaborator.instances.components[element].sizes = SizeState::Known(larger);
+    true
+}
+
+/// An array that came from another connector or an earlier connection may have fewer elements than a connection names.
+fn enlarge_elements(elaborator: &mut Elaborator, connection: &Pending) -> bool {
+    let mut changed = false;
+    for reference in [&connection.left, &connection.right] {
+        for length in 1..reference.parts.len() {
+            let part = &reference.parts[length];
+            if part.subscripts.is_empty() {
+                continue;
+            }
+            let prefix = ast::ComponentRef { parts: reference.parts[..length].to_vec(), ..reference.clone() };
+            let Ok(Resolved::Component { steps }) =
+                elaborator.instances.lookup_reference(connection.frame.class, &prefix)
+            else {
+                break;
+            };
+            let class = steps.last().and_then(|&connector| connector_class(elaborator, connector));
+            if let Some(class) = class
+                && is_expandable(elaborator, class)
+                && let Some(Member::Component(element)) = elaborator.instances.member(class, part.ident.name)
+            {
+                let sizes = new_dimensions(elaborator, connection, part, &[]);
+                changed |= enlarge(elaborator, element, &sizes);
+            }
+        }
+    }
+    changed
+}
+
+/// Elements of expandable connectors that lead to no other connector do not exist (9.1.3), whether they are components or
+/// elements of their arrays.
 pub fn remove_unused(elaborator: &mut Elaborator, parts: &[Part], collected: &Collected) {
     let mut elements = Elements::default();
+    let mut numbers = Vec::new();
     for part in parts {
-        elements.number(elaborator, part.component);
+        if !is_element(elaborator, part.component) {
+            continue;
+        }
+        let all = all_indices(&part.sizes).into_iter();
+        let all = all.map(|indices| part.exists(&indices).then(|| elements.number(part.component, &indices)));
+        numbers.push((part.component, all.collect::<Vec<_>>()));
     }
     for connection in &collected.connections {
-        elements.join(elaborator, connection.left.component, connection.right.component);
+        let (left, right) = (&connection.left, &connection.right);
+        elements.join(elaborator, (left.component, &left.indices), (right.component, &right.indices));
     }
-    for node in 0..elements.components.len() {
-        let set = elements.set(node);
-        if !elements.used[set] {
-            elaborator.instances.components[elements.components[node]].removed = true;
+    for (component, numbers) in numbers {
+        let used: Vec<bool> =
+            numbers.iter().map(|number| number.is_some_and(|number| elements.is_used(number))).collect();
+        if !used.contains(&true) {
+            elaborator.instances.components[component].removed = true;
+        } else if used.contains(&false) {
+            elaborator.unconnected.insert(component, used.into());
         }
     }
 }
 
-/// Elements of expandable connectors that are connected with each other, and whether anything else is.
+/// Whether a component is an element of an expandable connector and none itself.
+fn is_element(elaborator: &mut Elaborator, component: CompId) -> bool {
+    let parent = elaborator.instances.component(component).parent;
+    if !is_expandable(elaborator, parent) {
+        return false;
+    }
+    match connector_class(elaborator, component) {
+        Some(class) => !is_expandable(elaborator, class),
+        None => true,
+    }
+}
+
+fn all_indices(sizes: &[usize]) -> Vec<Indices> {
+    let mut all = Vec::new();
+    for_each_index(sizes, |indices| all.push(Indices::from_slice(indices)));
+    all
+}
+
+/// Elements of expandable connectors, by component and numbers, that are connected with each other, and whether anything
+/// else is.
 #[derive(Default)]
 struct Elements {
-    components: Vec<CompId>,
-    numbers: FxHashMap<CompId, usize>,
+    numbers: FxHashMap<(CompId, Indices), usize>,
     parents: Vec<usize>,
     used: Vec<bool>,
 }
 
 impl Elements {
-    /// The number of an element of an expandable connector; `None` for other components and for expandable connectors.
-    fn number(&mut self, elaborator: &mut Elaborator, component: CompId) -> Option<usize> {
-        if let Some(&known) = self.numbers.get(&component) {
-            return Some(known);
+    fn number(&mut self, component: CompId, indices: &[u32]) -> usize {
+        let next = self.parents.len();
+        let number = *self.numbers.entry((component, Indices::from_slice(indices))).or_insert(next);
+        if number == next {
+            self.parents.push(next);
+            self.used.push(false);
         }
-        let parent = elaborator.instances.component(component).parent;
-        if !is_expandable(elaborator, parent) {
-            return None;
-        }
-        if let Some(class) = connector_class(elaborator, component)
-            && is_expandable(elaborator, class)
-        {
-            return None;
-        }
-        let next = self.components.len();
-        self.components.push(component);
-        self.numbers.insert(component, next);
-        self.parents.push(next);
-        self.used.push(false);
-        Some(next)
+        number
     }
 
     fn set(&mut self, mut node: usize) -> usize {
@@ -414,7 +477,12 @@ impl Elements {
         node
     }
 
-    fn join(&mut self, elaborator: &mut Elaborator, left: CompId, right: CompId) {
+    fn is_used(&mut self, number: usize) -> bool {
+        let set = self.set(number);
+        self.used[set]
+    }
+
+    fn join(&mut self, elaborator: &mut Elaborator, left: (CompId, &[u32]), right: (CompId, &[u32])) {
         match (self.element_of(elaborator, left), self.element_of(elaborator, right)) {
             (Some(a), Some(b)) => {
                 let (a, b) = (self.set(a), self.set(b));
@@ -425,27 +493,41 @@ impl Elements {
                 let set = self.set(one);
                 self.used[set] = true;
             }
-            (None, None) => {
-                let (Some(a), Some(b)) = (connector_class(elaborator, left), connector_class(elaborator, right)) else {
-                    return;
-                };
-                if !is_expandable(elaborator, a) || !is_expandable(elaborator, b) {
-                    return;
-                }
-                for (name, member) in elaborator.instances.members(a) {
-                    if let (Member::Component(one), Some(Member::Component(other))) =
-                        (member, elaborator.instances.member(b, name))
-                    {
-                        self.join(elaborator, one, other);
-                    }
-                }
+            (None, None) => self.join_members(elaborator, left, right),
+        }
+    }
+
+    /// The elements of the same names of two connected expandable connectors.
+    fn join_members(&mut self, elaborator: &mut Elaborator, left: (CompId, &[u32]), right: (CompId, &[u32])) {
+        let (Some(a), Some(b)) = (connector_class(elaborator, left.0), connector_class(elaborator, right.0)) else {
+            return;
+        };
+        if !is_expandable(elaborator, a) || !is_expandable(elaborator, b) {
+            return;
+        }
+        for (name, member) in elaborator.instances.members(a) {
+            let (Member::Component(one), Some(Member::Component(other))) =
+                (member, elaborator.instances.member(b, name))
+            else {
+                continue;
+            };
+            let sizes = elaborator.sizes(one).unwrap_or_else(|_| Vec::new().into());
+            for own in all_indices(&sizes) {
+                let below = |above: &[u32]| above.iter().chain(&own).copied().collect::<Indices>();
+                self.join(elaborator, (one, &below(left.1)), (other, &below(right.1)));
             }
         }
     }
 
     /// The element of an expandable connector that a component is or is a part of.
-    fn element_of(&mut self, elaborator: &mut Elaborator, component: CompId) -> Option<usize> {
-        let chain = elaborator.instances.chain(component);
-        chain.into_iter().rev().find_map(|component| self.number(elaborator, component))
+    fn element_of(&mut self, elaborator: &mut Elaborator, (component, indices): (CompId, &[u32])) -> Option<usize> {
+        let mut rank = indices.len();
+        for component in elaborator.instances.chain(component).into_iter().rev() {
+            if is_element(elaborator, component) {
+                return Some(self.number(component, indices.get(..rank)?));
+            }
+            rank = rank.saturating_sub(elaborator.instances.component(component).dimensions.len());
+        }
+        None
     }
 }

@@ -3,8 +3,8 @@
 
 use base::{Diagnostic, Id};
 use dae::{
-    Action, ActionKind, Builtin, EqId, Equation, EquationRole, ExprId, Exprs, Node, Origin, OriginKind, PathId, Pivot,
-    VarId, Variability, VariableType,
+    Action, ActionKind, Builtin, EqId, Equation, EquationRole, ExprId, Exprs, Functions, Node, Origin, OriginKind,
+    PathId, Pivot, VarId, Variability, VariableType,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -70,9 +70,23 @@ pub(super) fn translate(translation: &mut Translation) {
 #[derive(Default)]
 struct Merge {
     order: Vec<VarId>,
-    parts: FxHashMap<VarId, Vec<(StateId, ExprId, Origin)>>,
+    parts: FxHashMap<VarId, Vec<Assigned>>,
     /// Equations that are not needed any more.
     removed: FxHashSet<EqId>,
+}
+
+/// What an equation of a state says about a variable of a block around it.
+struct Assigned {
+    state: StateId,
+    says: Says,
+    origin: Origin,
+}
+
+#[derive(Clone, Copy)]
+enum Says {
+    Value(ExprId),
+    /// What has to be zero, where the equation cannot be solved for the variable.
+    Residual(ExprId),
 }
 
 impl<'t> Translation<'t> {
@@ -250,11 +264,14 @@ impl<'t> Translation<'t> {
         if let Node::Var(v) = node
             && unknowns.outer[state].contains(&v)
         {
-            let Some(value) = solved else { return Err(self.unsolved(v, &origin)) };
+            let says = match solved {
+                Some(value) => Says::Value(value),
+                None => Says::Residual(self.residual(v, left, right).ok_or_else(|| self.unsolved(v, &origin))?),
+            };
             if !merge.parts.contains_key(&v) {
                 merge.order.push(v);
             }
-            merge.parts.entry(v).or_default().push((state, value, origin));
+            merge.parts.entry(v).or_default().push(Assigned { state, says, origin });
             merge.removed.insert(id);
             return Ok(());
         }
@@ -282,6 +299,15 @@ impl<'t> Translation<'t> {
         Ok(())
     }
 
+    /// What has to be zero where a Real variable is the unknown of an equation that cannot be solved for it.
+    fn residual(&mut self, variable: VarId, left: ExprId, right: ExprId) -> Option<ExprId> {
+        let model = &mut self.elaborator.flat.model;
+        let is_tied = |node: Node| matches!(node, Node::Builtin(Builtin::SampleClocked, _));
+        let is_tied = [left, right].into_iter().any(|side| model.exprs.any(side, is_tied));
+        (model.variables[variable].ty == VariableType::Real && !is_tied).then(|| model.exprs.sub(left, right))
+    }
+
+    /// An annotation `inverse` is not used here: nothing is known yet that it could be tried with.
     fn solved(&mut self, left: ExprId, right: ExprId, unknown: ExprId) -> Option<ExprId> {
         let model = &mut self.elaborator.flat.model;
         if left == unknown && !model.exprs.contains(right, unknown) {
@@ -296,7 +322,7 @@ impl<'t> Translation<'t> {
             _ => false,
         };
         let parameter = |v: VarId| variables[v].variability <= Variability::Parameter;
-        let solution = number.then(|| model.exprs.solve_for(left, right, unknown, &model.functions, parameter))?;
+        let solution = number.then(|| model.exprs.solve_for(left, right, unknown, &Functions::default(), parameter))?;
         solution.filter(|solution| !matches!(solution.pivot, Pivot::MayVanish(_))).map(|solution| solution.value)
     }
 
@@ -337,16 +363,24 @@ impl<'t> Translation<'t> {
             if let Err(diagnostic) = self.check_exclusive(variable, &parts) {
                 self.elaborator.report(diagnostic);
             }
-            let mut value = self.previous(self.owner(variable), variable);
-            for &(state, part, _) in parts.iter().rev() {
-                let active = self.machines.states[state].active;
+            let is_solved = parts.iter().all(|part| matches!(part.says, Says::Value(_)));
+            let unknown = self.exprs_mut().var(variable);
+            let kept = self.previous(self.owner(variable), variable);
+            let of_solution = |exprs: &mut Exprs, value| if is_solved { value } else { exprs.sub(unknown, value) };
+            let mut right = of_solution(self.exprs_mut(), kept);
+            for part in parts.iter().rev() {
+                let active = self.machines.states[part.state].active;
                 let exprs = self.exprs_mut();
                 let active = exprs.var(active);
-                value = chosen(exprs, active, part, value);
+                let says = match part.says {
+                    Says::Value(value) => of_solution(exprs, value),
+                    Says::Residual(residual) => residual,
+                };
+                right = chosen(exprs, active, says, right);
             }
-            let left = self.exprs_mut().var(variable);
-            let Some((_, _, origin)) = parts.into_iter().next() else { continue };
-            let equation = Equation { left, right: value, role: EquationRole::Plain, origin };
+            let left = if is_solved { unknown } else { self.exprs_mut().real(0.0) };
+            let Some(Assigned { origin, .. }) = parts.into_iter().next() else { continue };
+            let equation = Equation { left, right, role: EquationRole::Plain, origin };
             self.elaborator.flat.model.equations.push(equation);
         }
         let equations = std::mem::take(&mut self.elaborator.flat.model.equations);
@@ -358,9 +392,9 @@ impl<'t> Translation<'t> {
     }
 
     /// At one tick only one state assigns a variable.
-    fn check_exclusive(&self, variable: VarId, parts: &[(StateId, ExprId, Origin)]) -> Result<(), Diagnostic> {
-        for (number, (a, _, first)) in parts.iter().enumerate() {
-            for (b, _, second) in &parts[..number] {
+    fn check_exclusive(&self, variable: VarId, parts: &[Assigned]) -> Result<(), Diagnostic> {
+        for (number, Assigned { state: a, origin: first, .. }) in parts.iter().enumerate() {
+            for Assigned { state: b, origin: second, .. } in &parts[..number] {
                 if self.machines.are_exclusive(*a, *b) {
                     continue;
                 }

@@ -283,7 +283,8 @@ impl<'e> Expander<'e> {
                 }
             }
             Kind::Operator(operator, arguments) => self.operator(*operator, arguments, expr)?,
-            Kind::Error => return Err(self.elaborator.failed_above(span)),
+            // First values of variables of functions are no part of equations.
+            Kind::Unset | Kind::Error => return Err(self.elaborator.failed_above(span)),
         })
     }
 

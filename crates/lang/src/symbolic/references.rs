@@ -420,7 +420,8 @@ impl Expander<'_> {
     /// A variable that was left out of the model, and why.
     fn absent(&self, component: CompId, name: &str, span: Span) -> Box<Diagnostic> {
         let instances = &self.elaborator.instances;
-        let unused = instances.chain(component).into_iter().any(|id| instances.component(id).removed);
+        let mut chain = instances.chain(component).into_iter();
+        let unused = chain.any(|id| instances.component(id).removed || self.elaborator.unconnected.contains_key(&id));
         let diagnostic = if unused {
             let message =
                 format!("`{name}` is used, but nothing is connected to this element of an expandable connector");

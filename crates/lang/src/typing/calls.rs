@@ -714,6 +714,7 @@ impl Rewriting<'_> {
             | Kind::Boolean(_)
             | Kind::String(_)
             | Kind::Enumeration(_)
+            | Kind::Unset
             | Kind::Time
             | Kind::Local(_)
             | Kind::Error => expr.kind.clone(),
@@ -791,6 +792,7 @@ pub fn walk(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
         | Kind::Boolean(_)
         | Kind::String(_)
         | Kind::Enumeration(_)
+        | Kind::Unset
         | Kind::Time
         | Kind::Local(_)
         | Kind::Error => {}

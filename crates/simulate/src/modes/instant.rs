@@ -110,6 +110,7 @@ impl Instant<'_> {
         left.take(self.runtime, self.switching.variables());
         if self.timed {
             left.after = self.clockwork.just_after(self.time);
+            left.is_end = left.after == left.time;
         }
     }
 

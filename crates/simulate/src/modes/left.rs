@@ -237,6 +237,8 @@ pub struct Left {
     pub time: f64,
     /// The time to evaluate relations at: where one on time alone makes the event, just after it.
     pub after: f64,
+    /// Time ends here: relations on time are what they are at the instant, and have no right limits.
+    pub is_end: bool,
     /// Up to this time jumps of inputs are passed.
     passed: f64,
     /// By the variables of the model in which nothing is decided.
@@ -272,6 +274,7 @@ impl Left {
         let Some(carried) = &runtime.carried else { return };
         let memory = &runtime.machine.memory;
         (self.time, self.after) = (memory.time(), memory.time());
+        self.is_end = false;
         self.passed = memory.driven.passed();
         if self.values.len() == carried.values.len() {
             for &(variable, address) in &carried.plain {

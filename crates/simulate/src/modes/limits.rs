@@ -157,6 +157,8 @@ fn settle_after(
                 (wanted[k], reasons[k]) = (Some(impulses[k].signum()), Reason::Impulse);
             } else if residues[k].abs() > horizon.zero * scales[k] || residues[k] != 0.0 && is_timed(runtime, left, k) {
                 (wanted[k], reasons[k]) = (Some(residues[k].signum()), Reason::Value);
+            } else if residues[k] == 0.0 && left.is_end && is_of_time(runtime, k) {
+                (wanted[k], reasons[k]) = (Some(0.0), Reason::Value);
             } else if residues[k].is_finite() {
                 let number = runtime.switch.as_ref().map(|switch| switch.shared[k]);
                 let trigger = assumption.triggers.iter().find(|(trigger, _)| Some(*trigger) == number);
@@ -201,9 +203,12 @@ fn settle_after(
 
 /// Whether a relation depends on time alone, which is taken just after the instant: its residue has no errors.
 fn is_timed(runtime: &ModeRuntime, left: &Left, place: usize) -> bool {
+    left.after > left.time && is_of_time(runtime, place)
+}
+
+fn is_of_time(runtime: &ModeRuntime, place: usize) -> bool {
     let Some(switch) = &runtime.switch else { return false };
-    let relation = &runtime.machine.program.layout.relations[switch.relations[place]];
-    left.after > left.time && relation.class == compile::Class::Time
+    runtime.machine.program.layout.relations[switch.relations[place]].class == compile::Class::Time
 }
 
 /// Sets the states of relations; whether any changed.

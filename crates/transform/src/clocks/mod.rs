@@ -19,6 +19,7 @@ mod translation;
 use base::Diagnostic;
 use dae::Model;
 
+use crate::inverses;
 use partitions::Partitions;
 use translation::Translation;
 
@@ -39,5 +40,6 @@ pub fn translate(model: &mut Model) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> 
         return Err(clocks.problems);
     }
     operands::notices(&operands, &mut partitions, &mut clocks);
+    inverses::drop_false_of(model);
     Translation::new(model, partitions, clocks).run()
 }
