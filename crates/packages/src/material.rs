@@ -70,9 +70,15 @@ fn packages_in(folder: &Path) -> Vec<PathBuf> {
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let mut entries: Vec<PathBuf> =
         std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-    entries.retain(|path| path.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.')));
+    entries.retain(|path| path.file_name().is_some_and(|name| !is_left_behind(&name.to_string_lossy())));
     entries.sort();
     entries
+}
+
+/// Whether version control, an operating system or an editor keeps something there that is no part of a library.
+fn is_left_behind(name: &str) -> bool {
+    const KNOWN: [&str; 4] = ["__MACOSX", "Thumbs.db", "ehthumbs.db", "desktop.ini"];
+    name.starts_with('.') || name.ends_with('~') || KNOWN.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// The class that a file or folder holds by its name.
@@ -97,7 +103,7 @@ pub fn describe(package: &Path) -> Result<Described, String> {
     })
 }
 
-/// Copies a package into a folder that does not exist yet, without what version control keeps there.
+/// Copies a package into a folder that does not exist yet, without what version control and operating systems keep there.
 pub fn copy(package: &Path, to: &Path) -> Result<(), String> {
     let fault = |path: &Path, error: std::io::Error| format!("cannot copy `{}`: {error}", path.display());
     if package.is_file() {

@@ -88,7 +88,7 @@ fn modifiers_are_computed_from_old_ones() {
          Lib.LinearDependency d(y0 = 2, k2 = x + 1) \"text\";\n  Lib.Gone g(n = 3);\n  Lib.Gone h(a = 1, n = 3, redeclare model X = Y);\n  \
          Lib.Gone i(n = 3, final b = 2);\nend M;\n",
         "model M\n  Lib.Pipe pipe1(useHeatPort = false);\n  Lib.Pipe pipe2[n](L = 1, each useHeatPort = false);\n  Lib.Show.RealValue v(\n    number = 10,\n    use_numberPort = not (a or b));\n  \
-         Lib.LinearDependency d(y0 = 2, k1 = 2*0, k2 = 2*(x + 1)) \"text\";\n  Lib.Gone g;\n  Lib.Gone h(a = 1, redeclare model X = Y);\n  \
+         Lib.LinearDependency d(y0 = 2, k1 = 0, k2 = 2*(x + 1)) \"text\";\n  Lib.Gone g;\n  Lib.Gone h(a = 1, redeclare model X = Y);\n  \
          Lib.Gone i(final b = 2);\nend M;\n",
     );
 }

@@ -238,3 +238,45 @@ fn a_file_beside_folders_of_packages() {
     installer.from_path(&path, Some(&wanted("Foo"))).unwrap();
     assert_eq!(folder.installed(), ["Foo 1.0"]);
 }
+
+/// The same library from a clean folder and from one that was looked at, packed and edited.
+#[test]
+fn what_other_programs_leave_behind_is_no_part_of_a_library() {
+    let folder = Folder::new("left-behind");
+    let text = package("Lib", "1.2.3", "");
+    let content = [("package.mo", text.as_str()), ("Resources/data.txt", "data")];
+    let junk = [
+        ".git/config",
+        ".DS_Store",
+        "__MACOSX/package.mo",
+        "Resources/Thumbs.db",
+        "Resources/.DS_Store",
+        "desktop.ini",
+        "package.mo~",
+    ];
+    for (name, text) in content {
+        folder.write(&format!("clean/Lib/{name}"), text);
+        folder.write(&format!("used/Lib/{name}"), text);
+    }
+    for name in junk {
+        folder.write(&format!("used/Lib/{name}"), "junk");
+        folder.write(&format!("used/{name}"), "junk");
+    }
+    let libraries = folder.libraries();
+    let mut installer = Installer::new(&libraries, None);
+    installer.from_path(&folder.0.join("used"), None).unwrap();
+    let [made] = libraries.list().try_into().unwrap();
+    for name in junk {
+        assert!(!made.folder.join(name).exists(), "{name}");
+    }
+    // With the same hash it is the same library.
+    installer.from_path(&folder.0.join("clean"), None).unwrap();
+    assert!(matches!(installer.done(), [Done::Installed(_), Done::Present(_)]), "{:?}", installer.done());
+    let entries: Vec<(String, &str)> = content.iter().map(|(name, text)| (format!("Lib/{name}"), *text)).collect();
+    let mut entries: Vec<(&str, &str)> = entries.iter().map(|(name, text)| (name.as_str(), *text)).collect();
+    entries.push(("__MACOSX/Lib/package.mo", "junk"));
+    let packed = folder.write("lib.zip", archive(&entries));
+    let mut installer = Installer::new(&libraries, None);
+    installer.from_path(&packed, None).unwrap();
+    assert!(matches!(installer.done(), [Done::Present(_)]), "{:?}", installer.done());
+}

@@ -6,6 +6,7 @@ mod names;
 mod references;
 mod rewrite;
 mod rules;
+mod simplify;
 mod uses;
 
 use std::cell::RefCell;

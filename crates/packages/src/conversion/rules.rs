@@ -13,6 +13,8 @@ pub struct ModifierRule {
     pub old: Vec<(String, Option<String>)>,
     /// New modifiers with their values, in which `%old%` stands for the old value.
     pub new: Vec<(String, String)>,
+    /// Whether the new values are to be simplified.
+    pub simplify: bool,
 }
 
 /// `convertClassIf`.
@@ -91,6 +93,7 @@ impl Rules {
                 let rule = ModifierRule {
                     old: old.list().iter().map(split).collect(),
                     new: new.list().iter().map(split).map(|(name, value)| (name, value.unwrap_or_default())).collect(),
+                    simplify: matches!(arguments.get(3), Some(Texts::One(truth)) if truth == "true"),
                 };
                 for class in classes.list() {
                     self.modifiers.entry(class).or_default().push(rule.clone());
@@ -113,7 +116,7 @@ impl Rules {
     fn add_element(&mut self, class: String, old: String, new: String) -> Result<(), String> {
         if new.is_empty() {
             // A form that is not valid any more: the modifier goes.
-            let rule = ModifierRule { old: vec![(old, None)], new: Vec::new() };
+            let rule = ModifierRule { old: vec![(old, None)], new: Vec::new(), simplify: false };
             self.modifiers.entry(class).or_default().push(rule);
             return Ok(());
         }
@@ -272,7 +275,12 @@ fn call_of(call: &ast::Expr) -> Option<(String, Vec<Texts>)> {
         ast::FunctionArgument::Expr(value) => texts_of(value),
         ast::FunctionArgument::PartialApplication { .. } => None,
     });
-    Some((name, given.collect()))
+    let mut given: Vec<Texts> = given.collect();
+    let simplify = arguments.named.iter().find(|(name, _)| name.name == "simplify");
+    if let Some((_, ast::FunctionArgument::Expr(value))) = simplify {
+        given.extend(texts_of(value));
+    }
+    Some((name, given))
 }
 
 fn texts_of(value: &ast::Expr) -> Option<Texts> {
@@ -282,6 +290,7 @@ fn texts_of(value: &ast::Expr) -> Option<Texts> {
     };
     match &value.kind {
         ast::ExprKind::String(text) => Some(Texts::One(text.to_string())),
+        ast::ExprKind::Boolean(truth) => Some(Texts::One(truth.to_string())),
         ast::ExprKind::Array(items) => Some(Texts::Several(items.iter().filter_map(text).collect())),
         // `fill("", 0)`.
         ast::ExprKind::Call { .. } => Some(Texts::Several(Vec::new())),

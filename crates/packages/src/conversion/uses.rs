@@ -7,6 +7,7 @@ use syntax::ast;
 use super::names::Class;
 use super::rewrite::{Rewrite, names_of, range};
 use super::rules::ModifierRule;
+use super::simplify::simplified;
 
 /// One use of a class: where it is, and the modifiers of it.
 pub struct Use<'a> {
@@ -220,6 +221,9 @@ impl Rewrite<'_> {
                 };
                 let is_operand = !is_simple && value.trim() != hole && !is_word(text);
                 value = value.replace(&hole, &if is_operand { format!("({text})") } else { text.clone() });
+            }
+            if rule.simplify {
+                value = simplified(&value);
             }
             let each = match values.as_slice() {
                 [] => used.is_array || found.iter().any(|given| given.each),
