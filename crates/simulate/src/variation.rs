@@ -63,7 +63,7 @@ impl Variation {
         let size = program.states.len();
         let point = Point { time: 0.0, states: vec![0.0; size], slopes: vec![0.0; size], linearizer: model.clone() };
         Ok(Self {
-            ode: LinearOde::new(&pattern, parameters, is_constant).map_err(undefined)?,
+            ode: LinearOde::new(&pattern, parameters, program.ode_colours.len(), is_constant).map_err(undefined)?,
             points: vec![point; POINTS],
             has_point: false,
             has_slopes: false,
@@ -280,6 +280,11 @@ impl Variation {
             }
             rates
         })
+    }
+
+    /// How fast each state changes by itself.
+    pub fn own_rates(&self) -> Vec<f64> {
+        self.ode.own_rates()
     }
 
     /// What states of these sizes contribute to derivatives.
