@@ -191,11 +191,11 @@ impl Variation {
                 seeds.extend(group.iter().map(|&column| (program.states[column as usize].value, 1.0)));
                 linearizer.follow_from(seeds, false)?;
                 for column in group.iter().map(|&column| column as usize) {
-                    for place in pattern.starts[column]..pattern.starts[column + 1] {
-                        let row = pattern.indices[place] as usize;
-                        let entry = linearizer.tangent_at(program.states[row].derivative);
+                    let part = pattern.starts[column]..pattern.starts[column + 1];
+                    for (entry, &row) in entries[part].iter_mut().zip(pattern.column(column)) {
+                        let tangent = linearizer.tangent_at(program.states[row as usize].derivative);
                         // The matrix decides how fast the iteration is, and nothing else.
-                        entries[place] = if entry.is_finite() { entry } else { 0.0 };
+                        *entry = if tangent.is_finite() { tangent } else { 0.0 };
                     }
                 }
             }
