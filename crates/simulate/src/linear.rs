@@ -302,7 +302,7 @@ impl Linearizer {
         let hint = "it goes through a point at which an expression has no finite slope, through a delay whose length changes \
                     in this direction, or through a table or another external object that does; where that is what is \
                     asked for, take differences of runs with other values of the parameter";
-        let mut diagnostic = Diagnostic::error("no-derivative", message).hint(hint);
+        let mut diagnostic = Diagnostic::error("no-derivative", message).names_time().hint(hint);
         if let Some(span) = model.variables[variable].span {
             diagnostic = diagnostic.at(span, "declared here");
         }

@@ -116,6 +116,8 @@ struct Other {
 pub(crate) struct Largest {
     pub value: f64,
     pub slope: f64,
+    /// What rounding was seen to move the derivative by.
+    pub noise: f64,
 }
 
 /// What an iteration of an event began with.
@@ -396,6 +398,11 @@ impl Sensitivities {
         let change = variation.change(machine, rates, |machine, length| self.along_time(machine, length));
         self.variation = Some(variation);
         change
+    }
+
+    /// How fast each state changes by itself.
+    pub fn own_rates(&self) -> Vec<f64> {
+        self.variation.as_ref().map(Variation::own_rates).unwrap_or_default()
     }
 
     /// What states of these sizes contribute to derivatives.
@@ -716,9 +723,14 @@ impl Sensitivities {
     /// Takes sizes of states and of their derivatives into account; the largest ones so far.
     pub fn note_largest(&mut self, states: &[f64], slopes: &[f64]) -> &[Largest] {
         for ((largest, value), slope) in self.largest.iter_mut().zip(states).zip(slopes) {
-            *largest = Largest { value: largest.value.max(*value), slope: largest.slope.max(*slope) };
+            (largest.value, largest.slope) = (largest.value.max(*value), largest.slope.max(*slope));
         }
         &self.largest
+    }
+
+    /// Takes into account that rounding moves the derivative of a state.
+    pub fn note_noise(&mut self, state: usize, noise: f64) {
+        self.largest[state].noise = self.largest[state].noise.max(noise);
     }
 
     /// The direction of time alone, between events.

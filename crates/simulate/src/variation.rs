@@ -63,7 +63,7 @@ impl Variation {
         let size = program.states.len();
         let point = Point { time: 0.0, states: vec![0.0; size], slopes: vec![0.0; size], linearizer: model.clone() };
         Ok(Self {
-            ode: LinearOde::new(&pattern, parameters, is_constant).map_err(undefined)?,
+            ode: LinearOde::new(&pattern, parameters, program.ode_colours.len(), is_constant).map_err(undefined)?,
             points: vec![point; POINTS],
             has_point: false,
             has_slopes: false,
@@ -191,11 +191,11 @@ impl Variation {
                 seeds.extend(group.iter().map(|&column| (program.states[column as usize].value, 1.0)));
                 linearizer.follow_from(seeds, false)?;
                 for column in group.iter().map(|&column| column as usize) {
-                    for place in pattern.starts[column]..pattern.starts[column + 1] {
-                        let row = pattern.indices[place] as usize;
-                        let entry = linearizer.tangent_at(program.states[row].derivative);
+                    let part = pattern.starts[column]..pattern.starts[column + 1];
+                    for (entry, &row) in entries[part].iter_mut().zip(pattern.column(column)) {
+                        let tangent = linearizer.tangent_at(program.states[row as usize].derivative);
                         // The matrix decides how fast the iteration is, and nothing else.
-                        entries[place] = if entry.is_finite() { entry } else { 0.0 };
+                        *entry = if tangent.is_finite() { tangent } else { 0.0 };
                     }
                 }
             }
@@ -280,6 +280,11 @@ impl Variation {
             }
             rates
         })
+    }
+
+    /// How fast each state changes by itself.
+    pub fn own_rates(&self) -> Vec<f64> {
+        self.ode.own_rates()
     }
 
     /// What states of these sizes contribute to derivatives.

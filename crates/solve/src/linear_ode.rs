@@ -38,8 +38,8 @@ const NEARLY_EQUAL: f64 = 0.4;
 const MANY_SOLVES: f64 = 10.0;
 /// The same step but for rounding.
 const EQUAL: f64 = 1e-9;
-/// More iterations than these want a new matrix, or factors of their own.
-const FEW_ITERATIONS: u32 = 3;
+/// Iterations that a step takes anyway.
+const FEW_ITERATIONS: u32 = 2;
 /// No step before promises a faster one, unless the matrix is constant.
 const FASTEST: f64 = 1e-3;
 
@@ -151,6 +151,9 @@ pub struct LinearOde {
     /// The step of the factors.
     factored: Option<f64>,
     is_constant: bool,
+    /// What evaluating the matrix costs, in evaluations of a slope, and what iterations have cost since because it is not exact.
+    price: usize,
+    paid: usize,
     /// How fast the last iteration was, as θ/(1 − θ).
     speed: f64,
     wants_matrix: bool,
@@ -224,8 +227,9 @@ impl Matrix {
 }
 
 impl LinearOde {
-    /// For so many right-hand sides, with a matrix A of this pattern; `is_constant` promises that it does not change.
-    pub fn new(pattern: &Pattern, columns: usize, is_constant: bool) -> Result<Self, Singular> {
+    /// For so many right-hand sides, with a matrix A of this pattern, which costs `price` evaluations of a slope; `is_constant` promises
+    /// that it does not change.
+    pub fn new(pattern: &Pattern, columns: usize, price: usize, is_constant: bool) -> Result<Self, Singular> {
         let size = pattern.columns;
         Ok(Self {
             size,
@@ -235,6 +239,8 @@ impl LinearOde {
             pattern: pattern.clone(),
             factored: None,
             is_constant,
+            price,
+            paid: 0,
             speed: 1.0,
             wants_matrix: true,
             piece: Piece::default(),
@@ -281,6 +287,12 @@ impl LinearOde {
                 reach[self.pattern.indices[place] as usize] += self.a[place].abs() * size;
             }
         }
+    }
+
+    /// How fast each component changes by itself.
+    pub fn own_rates(&self) -> Vec<f64> {
+        let own = |k: usize| self.pattern.position(k, k).map_or(0.0, |place| self.a[place].abs());
+        (0..self.size).map(own).collect()
     }
 
     /// Tries a step from the solutions `s` at `begin`, where they have the `slopes`. It counts once it is accepted.
@@ -347,6 +359,7 @@ impl LinearOde {
 
     /// The factors did not suit a step of the length `h`: either they were made for another one, or the matrix is too old.
     fn renew(&mut self, h: f64) {
+        self.paid = 0;
         match self.is_factored_for(h) {
             true => self.wants_matrix = true,
             false => self.factored = None,
@@ -419,7 +432,8 @@ impl LinearOde {
             }
             if speed * change <= 1.0 {
                 self.speed = speed;
-                if iteration > FEW_ITERATIONS {
+                self.paid += STAGES * iteration.saturating_sub(FEW_ITERATIONS) as usize;
+                if self.paid > self.price {
                     self.renew(h);
                 }
                 return Ok(true);
@@ -504,7 +518,7 @@ mod tests {
     fn integrate(steps: usize, tolerance: f64) -> Run {
         let slope = |t: f64, column: usize, s: f64| -2.0 * t * s + [0.0, 2.0 * t][column];
         let h = 1.0 / steps as f64;
-        let mut ode = LinearOde::new(&Pattern::full(1, 1), 2, false).unwrap();
+        let mut ode = LinearOde::new(&Pattern::full(1, 1), 2, 1, false).unwrap();
         let mut s = vec![vec![1.0], vec![0.0]];
         let sizes = vec![vec![1.0]; 2];
         let mut estimate = 0.0f64;
@@ -582,7 +596,7 @@ mod tests {
         let entries: Vec<f64> = (0..n)
             .flat_map(|j| pattern.column(j).iter().map(move |&i| if i as usize == j { -2.0 * k } else { k }))
             .collect();
-        let mut ode = LinearOde::new(&pattern, 1, true).unwrap();
+        let mut ode = LinearOde::new(&pattern, 1, 3, true).unwrap();
         ode.set_matrix(&entries);
         let mut count = 0;
         let mut evaluate = |_: usize, _: usize, s: &[f64], out: &mut [f64]| -> Result<(), ()> {

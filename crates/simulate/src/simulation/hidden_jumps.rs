@@ -23,8 +23,8 @@ const LEAP_ON_CONSTRAINTS: f64 = 1e-4;
 const LEAST: f64 = 1e-3;
 /// What counts of the errors of states, which make a leap invisible, in derivatives.
 const BLUR: f64 = 1e-3;
-/// A derivative that would move its state by less than this part of the nominal value over the whole run may be rounding alone.
-const STILL: f64 = 1e-8;
+/// A leap that moves its state by less than this part of its allowed error, until that decays or the run ends, may be rounding.
+const STILL: f64 = 1e-4;
 /// Below this tolerance rounding and the solution of simultaneous equations decide how exact derivatives are.
 const FINEST: f64 = 1e-9;
 /// The shortest piece, relative to the step.
@@ -38,8 +38,9 @@ const MOST_PIECES: usize = 400;
 /// Halvings over which a jump keeps its height, and how much of it.
 const GENERATION: u32 = 8;
 const KEPT: f64 = 0.5;
-/// A jump stands out by this much from what derivatives do beside it.
+/// A jump stands out by this much from what rounding does to the derivative beside it, over so much of the step.
 const STANDING_OUT: f64 = 4.0;
+const BESIDE: f64 = 1e-3;
 
 /// A point of a step.
 #[derive(Clone)]
@@ -61,8 +62,17 @@ struct Piece {
 /// The largest leap beside the sizes of derivatives, with its state.
 #[derive(Clone, Copy)]
 struct Leap {
+    /// Relative to the size of the derivative.
     size: f64,
     state: usize,
+}
+
+impl Piece {
+    /// What is smooth, and what has a kink or a root, does not keep it.
+    fn has_kept_its_height(&self) -> bool {
+        let [late, early] = self.earlier;
+        self.leap.size >= KEPT * if early.is_finite() { early } else { late }
+    }
 }
 
 impl Simulation {
@@ -70,7 +80,7 @@ impl Simulation {
     pub(super) fn refuse_hidden_jump(&mut self, known: &mut Sensitivities, begin: f64, end: f64) -> Result<(), Stop> {
         let rates = self.projector.is_none().then(|| self.rates(begin, end, end - begin));
         let change = known.change(&mut self.runtime.machine, rates)?;
-        let sizes = self.sizes_of_slopes(known, &change);
+        let mut sizes = self.sizes_of_slopes(known, &change);
         let leaps: Vec<f64> =
             change.found.iter().zip(&change.expected).map(|(found, expected)| found - expected).collect();
         let Some(leap) = self.largest(&leaps, &sizes) else { return Ok(()) };
@@ -78,18 +88,26 @@ impl Simulation {
         let mut pieces = vec![Piece { a, b, leap, halvings: 0, earlier: [f64::INFINITY; 2] }];
         for _ in 0..MOST_PIECES {
             let Some(piece) = pieces.pop() else { break };
-            let Piece { a, b, leap, halvings, earlier } = &piece;
+            let Piece { a, b, leap, halvings, .. } = &piece;
             let middle = 0.5 * (a.time + b.time);
             let shortest = (SHORTEST * (end - begin)).max(4.0 * f64::EPSILON * b.time.abs());
             if b.time - a.time <= shortest || middle <= a.time || middle >= b.time {
-                let before = if earlier[1].is_finite() { earlier[1] } else { earlier[0] };
-                if leap.size >= KEPT * before && self.stands_out(&piece, begin, end)? {
-                    return Err(self.jumps_unseen(b.time, leap.state));
+                if !piece.has_kept_its_height() {
+                    continue;
                 }
+                let (state, noise) = (leap.state, self.noise_beside(&piece, begin, end)?);
+                if (b.slopes[state] - a.slopes[state]).abs() > STANDING_OUT * noise {
+                    return Err(self.jumps_unseen(b.time, state));
+                }
+                // Rounding moves it everywhere.
+                known.note_noise(state, noise);
+                let size = sizes[state].max(STANDING_OUT / LEAP * noise);
+                pieces.retain(|other| other.leap.state != state || other.leap.size * sizes[state] > LEAP * size);
+                sizes[state] = size;
                 continue;
             }
             let middle = self.point_at(middle)?;
-            let earlier = if halvings % GENERATION == 0 { [leap.size, earlier[0]] } else { *earlier };
+            let earlier = if halvings % GENERATION == 0 { [leap.size, piece.earlier[0]] } else { piece.earlier };
             let mut halves = Vec::new();
             for (a, b) in [(a, &middle), (&middle, b)] {
                 let leaps = self.leaps(known, a, b, end - begin)?;
@@ -119,11 +137,15 @@ impl Simulation {
         let blurred = known.reach(&errors);
         let span = self.options.stop_time - self.options.start_time;
         let machine = &self.runtime.machine;
-        let still = machine.program.states.iter().map(|state| STILL * machine.nominal(state.variable) / span);
+        let rates = known.own_rates().into_iter().map(|rate| rate.max(1.0 / span));
+        let nominals = machine.program.states.iter().map(|state| machine.nominal(state.variable));
+        let values = largest.iter().zip(nominals).map(|(largest, nominal)| largest.value.min(nominal));
+        let still = values.zip(rates).map(|(value, rate)| tolerance * value * rate);
         let sizes = change.slopes.iter().zip(&largest).zip(blurred).zip(still);
         sizes
             .map(|(((now, largest), blurred), still)| {
-                now.max(LEAST * largest.slope).max(BLUR / LEAP * blurred).max(still)
+                let rounding = STILL * still + STANDING_OUT * largest.noise;
+                now.max(LEAST * largest.slope).max(BLUR / LEAP * blurred).max(rounding / LEAP)
             })
             .collect()
     }
@@ -171,14 +193,25 @@ impl Simulation {
         leaps.filter(|leap| leap.size > allowed).max_by(|a, b| a.size.total_cmp(&b.size))
     }
 
-    /// Whether a leap stands out from what the derivative does beside it: one that rounding moves leaps everywhere.
-    fn stands_out(&mut self, piece: &Piece, begin: f64, end: f64) -> Result<bool, Stop> {
+    /// What rounding moves the derivative that leaps by, on both sides of the leap: the median of third differences, in which nothing
+    /// is left of what is smooth, nor of another jump.
+    fn noise_beside(&mut self, piece: &Piece, begin: f64, end: f64) -> Result<f64, Stop> {
+        const POINTS: usize = 9;
         let Piece { a, b, leap: Leap { state, .. }, .. } = piece;
-        let away = 8.0 * (b.time - a.time);
-        let before = self.point_at((a.time - away).max(begin))?.slopes[*state];
-        let behind = self.point_at((b.time + away).min(end))?.slopes[*state];
-        let beside = (a.slopes[*state] - before).abs() + (behind - b.slopes[*state]).abs();
-        Ok((b.slopes[*state] - a.slopes[*state]).abs() > STANDING_OUT * beside)
+        let width = BESIDE * (end - begin);
+        let mut noise = Vec::with_capacity(2 * POINTS);
+        for (from, to) in [(a.time, (a.time - width).max(begin)), (b.time, (b.time + width).min(end))] {
+            let mut slopes = [0.0; POINTS];
+            for (k, slope) in slopes.iter_mut().enumerate() {
+                let time = from + (to - from) * (k as f64 / (POINTS - 1) as f64);
+                *slope = self.point_at(time)?.slopes[*state];
+            }
+            if from != to {
+                noise.extend(slopes.windows(4).map(|f| (f[3] - 3.0 * (f[2] - f[1]) - f[0]).abs()));
+            }
+        }
+        noise.sort_by(f64::total_cmp);
+        Ok(noise.get(noise.len().saturating_sub(1) / 2).copied().unwrap_or(0.0))
     }
 
     fn jumps_unseen(&self, time: f64, state: usize) -> Stop {
