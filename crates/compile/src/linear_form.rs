@@ -291,6 +291,11 @@ impl LinearForm {
         self.program.tangent_at(memory, self.program.layout.residue(relation))
     }
 
+    /// The residue of a relation, in the form of events.
+    pub fn residue(&self, memory: &Memory, relation: RelationId) -> f64 {
+        memory.values[self.program.layout.residue(relation) as usize]
+    }
+
     /// The tangent of a variable along the direction of the last call of [`tangents`](Self::tangents).
     pub fn tangent(&self, memory: &Memory, variable: VarId) -> f64 {
         self.program.tangent_value(memory, variable)

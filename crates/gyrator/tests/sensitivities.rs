@@ -629,6 +629,16 @@ fn conditions_that_rest_on_their_edges_are_refused() {
     // The same behind an event, and of what is only looked at.
     is_refused_at_edge(&at_rest(0.0, "", "der(x) = if time > 0.5 then p else 0; der(y) = abs(x);"), 1.0, "y");
     is_refused_at_edge(&at_rest(0.0, "Real z = abs(x);", "der(x) = p; der(y) = 1;"), 1.0, "z");
+    // In functions, and through conditions that are not on their edges themselves.
+    let folded = "function folded input Real u; output Real r; algorithm r := 0; for k in 1:3 loop if u < 0 then r := r - u; end if;
+        end for; annotation(Inline = false); end folded;";
+    is_refused_at_edge(&at_rest(0.0, folded, "der(x) = p; der(y) = folded(x);"), 1.0, "y");
+    is_refused_at_edge(&at_rest(0.0, "Real z = sign(x);", "der(x) = p; der(y) = if z > 0.9 then 2 else 1;"), 1.0, "y");
+    let counted = "discrete Real n(start = 0, fixed = true);";
+    let late = "der(x) = p; der(y) = n; when time > 0.5 + 0.1*abs(x) then n = 1; end when;";
+    is_refused_at_edge(&at_rest(0.0, counted, late), 1.0, "y");
+    let kept = "der(x) = p; der(y) = n; when time > 0.5 then n = abs(x); end when;";
+    is_refused_at_edge(&at_rest(0.0, counted, kept), 1.0, "y");
     // Through simultaneous equations.
     is_refused_at_edge(&at_rest(0.0, "Real z;", "der(x) = p; der(y) = z; z^3 + z = abs(x) + x;"), 1.0, "y");
     let decay =
@@ -654,6 +664,8 @@ fn what_rests_and_has_a_derivative_is_answered() {
         ("der(x) = p; der(y) = sqrt(x^4) + p;", 1.0),
         ("der(x) = 0; der(y) = sqrt(x) + p;", 1.0),
         ("der(x) = p; der(y) = max(x - 1, x);", 0.5),
+        ("der(x) = 0; der(y) = if time > 0.5 + 0.1*abs(x) then p else 0;", 0.5),
+        ("der(x) = p; der(y) = if time > 0.5 + 0.1*x*abs(x) then p else 0;", 0.5),
     ] {
         let found = sensitivities(&model(&at_rest(0.0, "", equations)), 1.0, &["y"], &["p"]);
         let found = found.unwrap_or_else(|error| panic!("{equations}: {error}"));

@@ -441,3 +441,21 @@ fn what_is_read_and_set_at_one_instant_is_refused() {
     let message = refusal(text, 1.0, "d", "p");
     assert!(message.contains("`reinit` and equations of when clauses"), "{message}");
 }
+
+/// Start values that hold a clutch closed as long as they agree: beside them the speeds jump at the start.
+#[test]
+fn speeds_that_agree_for_one_value_alone_are_refused() {
+    let text = |first: &str, second: &str| {
+        format!(
+            "model Closed parameter Real p = 2; Real w1(start = {first}, fixed = true), w2(start = {second}, fixed = true), tau;
+             equation der(w1) = 1 - tau; der(w2) = tau; if time < 0.5 then w1 = w2; else tau = 0; end if; end Closed;"
+        )
+    };
+    for (first, second) in [("p", "2"), ("2", "p")] {
+        let said = refusal(&text(first, second), 1.0, "w1", "p");
+        assert!(said.contains("agrees with the others for this value of `p` alone"), "{said}");
+    }
+    // w1 = p + t/2 until 0.5, and t behind that.
+    let found = sensitivities(&model(&text("p", "p")), 1.0, &["w1"], &["p"]).unwrap();
+    assert!((found.get("w1", "p").unwrap().last().unwrap() - 1.0).abs() < 1e-8);
+}

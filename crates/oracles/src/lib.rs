@@ -42,6 +42,7 @@ mod pencil;
 mod pendulums;
 mod pulses;
 mod reinit;
+mod resting;
 mod roots;
 mod roundings;
 mod scales;

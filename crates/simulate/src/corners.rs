@@ -5,10 +5,13 @@
 //! holds for relations between events, and for conditions that a discrete variable has brought to their edges. Of a root of
 //! zero the slope is none, and its product with a tangent that vanishes may be anything.
 //!
+//! What a function decides inside is not seen here: of those with branches every argument that stands still is looked at.
+//!
 //! Here these places are found. Whether they matter is seen on both sides of the trajectory (`sensitivities::sides`).
 
 use compile::{Address, ExpressionTangents, Memory, Probe, Program, RelationId, RelationKind};
-use dae::{Builtin, ExprId, Model, Node, VariableType};
+use dae::function::{Body, Expr, StatementKind, for_each_statement};
+use dae::{Builtin, ExprId, FunctionId, Model, Node, VariableType};
 use rustc_hash::FxHashSet;
 
 use crate::edges::{At, bend, is_fixed, roots, step};
@@ -35,6 +38,8 @@ pub(crate) struct Corners {
     /// What depends on parameters alone was looked at.
     pub has_begun: bool,
     scratch: Vec<f64>,
+    /// What it was before.
+    last: Vec<f64>,
 }
 
 /// One of them.
@@ -55,6 +60,10 @@ enum Kind {
     Steep,
     /// The same of parameters alone.
     FixedSteep,
+    /// The argument of a function with branches. Its edge may lie anywhere.
+    Argument,
+    /// The same of parameters alone.
+    FixedArgument,
 }
 
 /// A condition that a direction moves from its edge.
@@ -88,7 +97,7 @@ impl Corners {
         let program = &machine.program.clone();
         let (places, sides) = found(program);
         let values = Probe::new(program, &sides, &mut machine.memory).map_err(|it| Trouble::Model(Box::new(it)))?;
-        Ok(Self { places, sides, values, tangents: None, has_begun: false, scratch: Vec::new() })
+        Ok(Self { places, sides, values, tangents: None, has_begun: false, scratch: Vec::new(), last: Vec::new() })
     }
 
     /// Those of the places that are close to their edges at the point in memory.
@@ -99,13 +108,24 @@ impl Corners {
         // At the instant itself, not just behind it.
         let mut still = machine.memory.clone();
         still.set_ahead(0.0);
+        std::mem::swap(&mut self.scratch, &mut self.last);
         self.values.run(&machine.program, &mut still, &mut self.scratch);
         let is_close = |place: &usize| {
             let (distance, size) = self.distance(*place);
-            let counts = self.places[*place].kind != Kind::FixedSteep || !self.has_begun;
-            counts && distance <= CLOSE * (1.0 + size)
+            match self.places[*place].kind {
+                Kind::Relation(_) | Kind::Branch | Kind::Steep => distance <= CLOSE * (1.0 + size),
+                Kind::FixedSteep => !self.has_begun && distance <= CLOSE * (1.0 + size),
+                Kind::Argument => self.stands_still(2 * place),
+                Kind::FixedArgument => !self.has_begun,
+            }
         };
         (0..self.places.len()).filter(is_close).collect()
+    }
+
+    /// Whether a side is what it was when it was looked at last.
+    fn stands_still(&self, side: usize) -> bool {
+        let now = self.scratch[side];
+        self.last.get(side).is_some_and(|last| (now - last).abs() <= ROUNDING * now.abs())
     }
 
     /// How far a place is from its edge, and the size of what that is computed from.
@@ -139,8 +159,12 @@ impl Corners {
                 let slope = at.tangent([self.scratch[one], self.scratch[other]], [out[one], out[other]]);
                 let stands = distance <= (ROUNDING * size).max(MOVES * direction.reach * slope.abs());
                 let largest = out[one].abs().max(out[other].abs());
-                let is_steep = matches!(kind, Kind::Steep | Kind::FixedSteep);
-                let counts = is_steep || stands && slope.abs() > noise.max(NOISE * largest);
+                let moves = slope.abs() > noise.max(NOISE * largest);
+                let counts = match kind {
+                    Kind::Relation(_) | Kind::Branch => stands && moves,
+                    Kind::Steep | Kind::FixedSteep => true,
+                    Kind::Argument | Kind::FixedArgument => moves,
+                };
                 let relation = if let Kind::Relation(relation) = kind { Some(relation) } else { None };
                 counts.then_some(Moved { place, expression, relation, slope, size })
             };
@@ -152,13 +176,22 @@ impl Corners {
     pub fn relation(&self, place: usize) -> Option<RelationId> {
         match self.places[place].kind {
             Kind::Relation(relation) => Some(relation),
-            Kind::Branch | Kind::Steep | Kind::FixedSteep => None,
+            _ => None,
         }
+    }
+
+    /// The relations that are close to their edges, as was seen last.
+    pub fn close_relations(&self) -> Vec<RelationId> {
+        let is_close = |place: &usize| {
+            let (distance, size) = self.distance(*place);
+            distance <= CLOSE * (1.0 + size)
+        };
+        (0..self.places.len()).filter(is_close).filter_map(|place| self.relation(place)).collect()
     }
 
     /// Whether it depends on parameters alone.
     pub fn is_fixed(&self, place: usize) -> bool {
-        self.places[place].kind == Kind::FixedSteep
+        matches!(self.places[place].kind, Kind::FixedSteep | Kind::FixedArgument)
     }
 
     /// Decides the relations that are moved as they are on one side of the point.
@@ -190,6 +223,7 @@ fn found(program: &Program) -> (Vec<Place>, Vec<ExprId>) {
         }
     };
     let mut relations = FxHashSet::default();
+    let mut arguments = FxHashSet::default();
     for (id, relation) in program.layout.relations.iter() {
         relations.insert(relation.expression);
         let (at, of) = match relation.kind {
@@ -210,9 +244,49 @@ fn found(program: &Program) -> (Vec<Place>, Vec<ExprId>) {
             && !is_fixed(program, id)
         {
             add(id, at, Kind::Branch, of);
+        } else if let Node::Call { site, args, .. } = model.exprs.node(id)
+            && has_branches(program, model.exprs.call_site(site).function)
+        {
+            for &argument in model.exprs.arguments(args).iter().filter(|&&argument| arguments.insert(argument)) {
+                let kind = if is_fixed(program, argument) { Kind::FixedArgument } else { Kind::Argument };
+                add(id, At::Zero, kind, [argument, argument]);
+            }
         }
     }
     (places, sides)
+}
+
+/// Whether a function has branches, as far as its text tells. One in another language has differences in place of derivatives,
+/// which tell nothing about sides.
+fn has_branches(program: &Program, id: FunctionId) -> bool {
+    let function = &program.model().functions[id];
+    let Body::Algorithm(statements) = &function.body else { return false };
+    let mut found = false;
+    for_each_statement(statements, &mut |statement| {
+        found |= matches!(statement.kind, StatementKind::If { .. } | StatementKind::While { .. });
+        statement.for_each_expression(&mut |expression| found |= decides(expression));
+    });
+    found
+}
+
+/// Whether an expression of a function has a kink or a branch, or calls what may have one.
+fn decides(expression: &Expr) -> bool {
+    let mut open = vec![expression];
+    while let Some(expression) = open.pop() {
+        let own = match expression {
+            Expr::If(..) | Expr::Compare(..) | Expr::Call(..) => true,
+            Expr::Builtin(builtin, _) => {
+                use Builtin::{Abs, Atan2, Max, Min, SemiLinear, Sign, Sqrt};
+                matches!(builtin, Abs | Atan2 | Max | Min | SemiLinear | Sign | Sqrt)
+            }
+            _ => false,
+        };
+        if own {
+            return true;
+        }
+        expression.for_each_operand(&mut |operand| open.push(operand));
+    }
+    false
 }
 
 /// Whether the sides of a condition can move: they are computed from Real variables.

@@ -183,6 +183,11 @@ impl Linearizer {
         self.form.residue_tangent(&self.memory, relation)
     }
 
+    /// The residue of a relation at the point, within events.
+    pub fn residue_value(&self, relation: RelationId) -> f64 {
+        self.form.residue(&self.memory, relation)
+    }
+
     /// Tangents of all variables along one of several variables, the others of which stay as they are.
     pub fn follow_one(&mut self, variables: &[VarId], place: usize) -> Result<(), Trouble> {
         let component = |(k, &variable)| (variable, if k == place { 1.0 } else { 0.0 });

@@ -794,7 +794,7 @@ impl Sensitivities {
         (self.before, self.left, self.values) = (before, left, values);
         self.moved.clear();
         self.on_edge.clear();
-        Ok(())
+        self.check_causes(machine)
     }
 
     /// The tangents of the instants of samples that are due.

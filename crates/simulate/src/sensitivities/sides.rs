@@ -31,12 +31,16 @@ struct Compared {
     slots: Vec<Address>,
     /// Those whose tangents count, too.
     kinks: Vec<bool>,
+    /// The relations whose residues count, behind the others.
+    residues: Vec<RelationId>,
 }
 
 /// The model beside the point.
 struct Side {
     values: Vec<f64>,
     slopes: Vec<f64>,
+    /// Relations, decided anew.
+    signs: Vec<f64>,
 }
 
 /// One direction that is looked at.
@@ -45,6 +49,8 @@ struct Look<'a> {
     direction: &'a Direction,
     seeds: Vec<(Address, f64)>,
     moved: &'a [Moved],
+    /// The relations that are close to their edges.
+    close: &'a [RelationId],
 }
 
 impl Sensitivities {
@@ -65,14 +71,7 @@ impl Sensitivities {
         if let Some(corners) = &mut self.corners {
             corners.has_begun = true;
         }
-        let Some((column, moved)) =
-            differing.into_iter().enumerate().find_map(|(k, it)| Some((k, it.first().copied()?)))
-        else {
-            return Ok(());
-        };
-        let program = &machine.program;
-        let edge = Self::edge(moved, self.columns());
-        Err(edge.refusal(program, self.request.parameters[column], machine.memory.time()))
+        self.refuse_first(machine, &differing)
     }
 
     /// The conditions without events that stand on their edges within an event, and decide about what stays behind it.
@@ -100,6 +99,32 @@ impl Sensitivities {
         Ok(edges.into_iter().map(|(_, edge)| edge).collect())
     }
 
+    /// What rests on its edge and has changed nothing so far may be what the relations that make an event depend on.
+    pub(super) fn check_causes(&mut self, machine: &mut Machine) -> Result<(), Trouble> {
+        let places = std::mem::take(&mut self.resting);
+        if places.is_empty() {
+            return Ok(());
+        }
+        let program = &machine.program.clone();
+        let causes = |known: &Self, relation: &RelationId| {
+            known.left.crossed.contains(relation) || known.is_due(program, machine, *relation)
+        };
+        let residues = program.layout.relations.ids().filter(|relation| causes(self, relation)).collect();
+        let compared = Compared { residues, ..Compared::default() };
+        // The places are those of the last look, and the values of their sides have to be known.
+        self.close_to_edges(machine)?;
+        let differing = self.differing(machine, &places, &compared)?;
+        self.resting = places;
+        self.refuse_first(machine, &differing[..differing.len().min(self.parameters())])
+    }
+
+    fn refuse_first(&self, machine: &Machine, differing: &[Vec<Moved>]) -> Result<(), Trouble> {
+        let found = differing.iter().enumerate().find_map(|(column, moved)| Some((column, *moved.first()?)));
+        let Some((column, moved)) = found else { return Ok(()) };
+        let edge = Self::edge(moved, self.columns());
+        Err(edge.refusal(&machine.program, self.request.parameters[column], machine.memory.time()))
+    }
+
     /// A condition on its edge that no column is known to move yet.
     fn edge(moved: Moved, columns: usize) -> Edge {
         Edge {
@@ -124,15 +149,19 @@ impl Sensitivities {
             .map(|(column, tangents)| Direction { reach: self.reach_of(machine, column), tangents })
             .collect();
         let Some(corners) = &mut self.corners else { return Ok(Vec::new()) };
+        let close: Vec<RelationId> = corners.close_relations();
         let mut by_column = corners.moved(machine, places, &directions)?;
         for (column, moved) in by_column.iter_mut().enumerate() {
             if moved.is_empty() {
                 continue;
             }
             let seeds = self.seeds(machine, column);
-            let look = Look { column, direction: &directions[column], seeds, moved };
+            let look = Look { column, direction: &directions[column], seeds, moved, close: &close };
             if !self.differs(machine, &look, compared) {
-                self.resting.extend(moved.drain(..).map(|moved| moved.place));
+                let harmless = moved.drain(..).map(|moved| moved.place);
+                self.resting.extend(harmless);
+                self.resting.sort_unstable();
+                self.resting.dedup();
             }
         }
         Ok(by_column)
@@ -159,7 +188,15 @@ impl Sensitivities {
         };
         // What exists on one side only has no derivative either.
         let (Some(near_sides), Some(far_sides)) = (sides(near), sides(FARTHER * near)) else { return true };
-        (0..compared.slots.len()).any(|k| {
+        let signs = |[above, below]: &[Side; 2]| {
+            let pairs = machine.program.layout.relations.ids().zip(above.signs.iter().zip(&below.signs));
+            let mut others = pairs.filter(|(relation, _)| !look.close.contains(relation));
+            others.any(|(_, (above, below))| above != below)
+        };
+        if signs(&near_sides) {
+            return true;
+        }
+        (0..near_sides[0].values.len()).any(|k| {
             let jump = |[above, below]: &[Side; 2], distance: f64| {
                 (above.values[k] - below.values[k] - distance * (above.slopes[k] + below.slopes[k])).abs()
             };
@@ -173,7 +210,8 @@ impl Sensitivities {
             let (slope, farther) = (steepest(&near_sides), steepest(&far_sides));
             let bends = near_kink > KINK * slope + noise && near_kink >= STAYS * far_kink;
             let is_vertical = slope > noise && slope * STAYS > farther;
-            jumps || compared.kinks[k] && (bends || is_vertical || slope.is_nan())
+            let counts = compared.kinks.get(k).is_none_or(|counts| *counts);
+            jumps || counts && (bends || is_vertical || slope.is_nan())
         })
     }
 
@@ -199,13 +237,19 @@ impl Sensitivities {
         trial.unsettle();
         trial.run(|sections| &sections.events, Phase::Decided).ok()?;
         trial.run(|sections| &sections.actions, Phase::Frozen).ok()?;
-        let values: Vec<f64> = compared.slots.iter().map(|&slot| trial.memory.values[slot as usize]).collect();
+        let mut values: Vec<f64> = compared.slots.iter().map(|&slot| trial.memory.values[slot as usize]).collect();
         let slopes = self.model.at_point(&mut trial, |linearizer| {
             linearizer.follow_from(&look.seeds, look.column < self.request.parameters.len())?;
-            Ok(compared.slots.iter().map(|&slot| linearizer.tangent_at(slot)).collect::<Vec<f64>>())
+            values.extend(compared.residues.iter().map(|&relation| linearizer.residue_value(relation)));
+            let slots = compared.slots.iter().map(|&slot| linearizer.tangent_at(slot));
+            Ok(slots
+                .chain(compared.residues.iter().map(|&relation| linearizer.residue(relation)))
+                .collect::<Vec<f64>>())
         });
         let slopes = slopes.ok()?;
-        values.iter().all(|value| value.is_finite()).then_some(Side { values, slopes })
+        machine.program.update_relations(&mut trial.memory);
+        let signs = signs(&trial);
+        values.iter().all(|value| value.is_finite()).then_some(Side { values, slopes, signs })
     }
 
     /// Between events: all that goes on from here, and what is asked for.
