@@ -43,6 +43,16 @@ struct Side {
     signs: Vec<f64>,
 }
 
+/// What both sides tell.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sides {
+    Agree,
+    /// There is no derivative.
+    Differ,
+    /// There is one, and it is not that of the branches in use.
+    Elsewhere,
+}
+
 /// One direction that is looked at.
 struct Look<'a> {
     column: usize,
@@ -157,7 +167,11 @@ impl Sensitivities {
             }
             let seeds = self.seeds(machine, column);
             let look = Look { column, direction: &directions[column], seeds, moved, close: &close };
-            if !self.differs(machine, &look, compared) {
+            let sides = self.look(machine, &look, compared);
+            if sides == Sides::Elsewhere && column < self.request.parameters.len() {
+                return Err(self.refuse_choice(machine, &look));
+            }
+            if sides != Sides::Differ {
                 let harmless = moved.drain(..).map(|moved| moved.place);
                 self.resting.extend(harmless);
                 self.resting.sort_unstable();
@@ -180,23 +194,35 @@ impl Sensitivities {
         reach
     }
 
-    fn differs(&mut self, machine: &Machine, look: &Look, compared: &Compared) -> bool {
+    /// Both sides agree, and the branches of the run do not.
+    fn refuse_choice(&self, machine: &Machine, look: &Look) -> Trouble {
+        let model = machine.program.model();
+        let text = look.moved.first().map(|moved| model.expression_text(moved.expression)).unwrap_or_default();
+        let parameter = model.variable_name(self.request.parameters[look.column]);
+        refused(format!(
+            "at time {} `{text}` and other conditions that `{parameter}` moves stand exactly on their edges, and the branches that \
+             are chosen there do not belong together: the derivative is not computed",
+            base::Decimal(machine.memory.time())
+        ))
+    }
+
+    fn look(&mut self, machine: &Machine, look: &Look, compared: &Compared) -> Sides {
         let clear = |moved: &Moved| if moved.slope == 0.0 { 0.0 } else { CLEAR * moved.size / moved.slope.abs() };
         let near = look.moved.iter().map(clear).fold(NEAR * look.direction.reach, f64::max);
         let mut sides = |distance: f64| -> Option<[Side; 2]> {
             Some([self.side(machine, look, distance, compared)?, self.side(machine, look, -distance, compared)?])
         };
         // What exists on one side only has no derivative either.
-        let (Some(near_sides), Some(far_sides)) = (sides(near), sides(FARTHER * near)) else { return true };
+        let (Some(near_sides), Some(far_sides)) = (sides(near), sides(FARTHER * near)) else { return Sides::Differ };
         let signs = |[above, below]: &[Side; 2]| {
             let pairs = machine.program.layout.relations.ids().zip(above.signs.iter().zip(&below.signs));
             let mut others = pairs.filter(|(relation, _)| !look.close.contains(relation));
             others.any(|(_, (above, below))| above != below)
         };
         if signs(&near_sides) {
-            return true;
+            return Sides::Differ;
         }
-        (0..near_sides[0].values.len()).any(|k| {
+        let differ = (0..near_sides[0].values.len()).any(|k| {
             let jump = |[above, below]: &[Side; 2], distance: f64| {
                 (above.values[k] - below.values[k] - distance * (above.slopes[k] + below.slopes[k])).abs()
             };
@@ -212,7 +238,20 @@ impl Sensitivities {
             let is_vertical = slope > noise && slope * STAYS > farther;
             let counts = compared.kinks.get(k).is_none_or(|counts| *counts);
             jumps || counts && (bends || is_vertical || slope.is_nan())
-        })
+        });
+        if differ {
+            return Sides::Differ;
+        }
+        let is_elsewhere = |(k, &slot): (usize, &Address)| {
+            let here = look.direction.tangents[slot as usize];
+            let [near, far] = [&near_sides, &far_sides].map(|sides| (sides[0].slopes[k] - here).abs());
+            let slope = here.abs().max(near_sides[0].slopes[k].abs());
+            compared.kinks[k] && near > KINK * slope + look.direction.noise() && near >= STAYS * far
+        };
+        match compared.slots.iter().enumerate().any(is_elsewhere) {
+            true => Sides::Elsewhere,
+            false => Sides::Agree,
+        }
     }
 
     /// The model so far from the point in memory along a column; `None` where it cannot be evaluated.
