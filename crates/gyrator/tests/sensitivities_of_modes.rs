@@ -354,6 +354,39 @@ fn masses_that_a_lever_joins_by_their_position() {
 }
 
 /// What is sampled beside modes: the instants are those of the clock, which moves with its own parameters.
+/// The ratio r of a lossless transformer steps from -2 to p. With w3 = r w1 and J1 Δw1 + r J3 Δw3 = 0, behind the step
+/// w1 = (J1 + r J3 (-2)) w1⁻/(J1 + r² J3): the ratio is in the constraint and in what is conserved.
+#[test]
+fn a_transformer_whose_ratio_steps() {
+    let text = |ratio: &str| {
+        format!(
+            "model Transformer
+               parameter Real p = 0.5;
+               Real w1(start = 0.8, fixed = true), w3, t0, u0;
+               {ratio}
+             equation
+               u0 = -r*t0;
+               w3 = r*w1;
+               4.5*der(w1) = u0;
+               4.75*der(w3) = t0;
+             end Transformer;"
+        )
+    };
+    let behind = |p: f64| (4.5 - 2.0 * 4.75 * p) * 0.8 / (4.5 + 4.75 * p * p);
+    let (p, h) = (0.5, 1e-4);
+    let exact = (8.0 * (behind(p + h) - behind(p - h)) - behind(p + 2.0 * h) + behind(p - 2.0 * h)) / (12.0 * h);
+    for ratio in
+        ["Real r = if time >= 0.75 then p else -2;", "Real r = s + (if time >= 0.75 then p else -2); Real s = 0*p;"]
+    {
+        let model = model(&text(ratio));
+        let found = sensitivities(&model, 1.0, &["w1", "w3"], &["p"]).unwrap_or_else(|error| panic!("{error}"));
+        let last = |name: &str| *found.get(name, "p").unwrap().last().unwrap();
+        assert!((last("w1") - exact).abs() < 1e-8, "{} is not {exact}", last("w1"));
+        let by_ratio = behind(p) + p * exact;
+        assert!((last("w3") - by_ratio).abs() < 1e-8, "{} is not {by_ratio}", last("w3"));
+    }
+}
+
 #[test]
 fn samples_beside_modes() {
     let text = |sample: &str| {

@@ -19,6 +19,10 @@ use super::restart::{Jump, Restart};
 use crate::machine::Trouble;
 use crate::sensitivities::refused;
 
+/// Coefficients that follow from what jumps mostly do so after one round.
+const MOST_ROUNDS: usize = 8;
+const ROUNDING: f64 = 1e-12;
+
 /// What the tangents of a restart are computed with.
 #[derive(Clone)]
 pub struct RestartTangents {
@@ -120,37 +124,86 @@ impl RestartPass<'_> {
             }
         }
         for level in (1..=depth).rev() {
-            let seeds: Vec<(Address, f64)> =
-                (0..).zip(right.values.iter().copied()).filter(|(_, t)| *t != 0.0).collect();
-            let RestartTangents { expressions, memory: own, entries, out } = &mut *self.made;
-            expressions.along(memory, own, &seeds, out);
-            let (of_rows, of_entries) = out.split_at(out.len() - entries.len());
+            let (of_rows, mut of_entries) = self.tangents(memory, &right.values);
             let mut shifts = vec![0.0; self.impulses.len()];
             let first: usize = restart.levels[..level - 1].iter().map(|(rows, _)| rows.len()).sum();
             for (&row, tangent) in restart.levels[level - 1].0.iter().zip(&of_rows[first..]) {
                 shifts[row] = -tangent;
             }
-            let mut coefficients_move = false;
-            for (&place, tangent) in entries.iter().zip(of_entries).filter(|_| level == 1) {
-                let (row, column, _) = restart.chains().jacobian[place];
-                let term = tangent * self.impulses[column as usize];
-                if term != 0.0 {
-                    shifts[row as usize] -= term;
-                    coefficients_move = true;
+            let mut moved = self.moved(restart, program, memory, level, shifts.clone(), &of_entries)?;
+            // Coefficients may hold what jumps here, such as a ratio that is in a constraint as well: they move with its values on the right.
+            for round in 0.. {
+                let mut behind = right.values.clone();
+                add(restart, program, level, &moved, &mut behind);
+                let (_, found) = self.tangents(memory, &behind);
+                if level > 1 || agree(&of_entries, &found) {
+                    break;
                 }
+                if round == MOST_ROUNDS {
+                    let time = Decimal(memory.time());
+                    return Err(refused(format!(
+                        "how the coefficients of the restart at time {time} move with a parameter depends on itself"
+                    )));
+                }
+                moved = self.moved(restart, program, memory, level, shifts.clone(), &found)?;
+                of_entries = found;
             }
-            solve(restart, program, memory, &mut shifts, coefficients_move)?;
-            for (chain, shift) in restart.chains().columns.iter().zip(&shifts) {
-                let Some(order) = chain.len().checked_sub(1 + level) else { continue };
-                let place = program.layout.place(chain[order]);
-                right.values[place.slot as usize] += if place.negated { -shift } else { *shift };
-                if level > 1 {
-                    right.moved.push((chain[0], *shift));
-                }
+            add(restart, program, level, &moved, &mut right.values);
+            if level > 1 {
+                let first_of =
+                    |(chain, shift): (&Vec<VarId>, &f64)| (chain.len() >= 1 + level).then(|| (chain[0], *shift));
+                right.moved.extend(restart.chains().columns.iter().zip(&moved).filter_map(first_of));
             }
         }
         Ok(right)
     }
+
+    /// The tangents of the constraints and of the entries of the matrix, where everything moves by `values`.
+    fn tangents(&mut self, memory: &mut Memory, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let seeds: Vec<(Address, f64)> = (0..).zip(values.iter().copied()).filter(|(_, t)| *t != 0.0).collect();
+        let RestartTangents { expressions, memory: own, entries, out } = &mut *self.made;
+        expressions.along(memory, own, &seeds, out);
+        let of_entries = out.split_off(out.len() - entries.len());
+        (std::mem::take(out), of_entries)
+    }
+
+    /// How the unknowns of a level move, with entries of the matrix that move.
+    fn moved(
+        &self,
+        restart: &mut Restart,
+        program: &Program,
+        memory: &Memory,
+        level: usize,
+        mut shifts: Vec<f64>,
+        of_entries: &[f64],
+    ) -> Result<Vec<f64>, Trouble> {
+        let mut coefficients_move = false;
+        for (&place, tangent) in self.made.entries.iter().zip(of_entries).filter(|_| level == 1) {
+            let (row, column, _) = restart.chains().jacobian[place];
+            let term = tangent * self.impulses[column as usize];
+            if term != 0.0 {
+                shifts[row as usize] -= term;
+                coefficients_move = true;
+            }
+        }
+        solve(restart, program, memory, &mut shifts, coefficients_move)?;
+        Ok(shifts)
+    }
+}
+
+/// Adds what the unknowns of a level move by.
+fn add(restart: &Restart, program: &Program, level: usize, shifts: &[f64], values: &mut [f64]) {
+    for (chain, shift) in restart.chains().columns.iter().zip(shifts) {
+        let Some(order) = chain.len().checked_sub(1 + level) else { continue };
+        let place = program.layout.place(chain[order]);
+        values[place.slot as usize] += if place.negated { -shift } else { *shift };
+    }
+}
+
+/// Whether tangents are the same but for rounding.
+fn agree(one: &[f64], other: &[f64]) -> bool {
+    let size = one.iter().chain(other).fold(0.0f64, |size, tangent| size.max(tangent.abs()));
+    one.iter().zip(other).all(|(one, other)| (one - other).abs() <= ROUNDING * size)
 }
 
 /// How far two sets of tangents are from each other at what a restart moves, relative to the largest.
