@@ -19,6 +19,9 @@ use crate::machine::{Machine, Trouble};
 use crate::system_failure::{Reason, SystemFailure};
 use crate::systems::{self, LeastNorm, least_norm, null_space};
 
+/// Tangents at vertical slopes are huge in place of infinite.
+pub(crate) const VERTICAL: f64 = 1e80;
+
 /// A matrix of derivatives.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Jacobian {
@@ -204,7 +207,6 @@ impl Linearizer {
     /// The same, where a vertical slope is none. Tangents of roots at zero are huge in place of infinite, so that products with
     /// what vanishes faster are right.
     pub fn slope(&self, variable: VarId) -> Result<f64, Trouble> {
-        const VERTICAL: f64 = 1e80;
         let tangent = self.tangent(variable)?;
         if tangent.abs() < VERTICAL { Ok(tangent) } else { Err(self.undefined(variable)) }
     }

@@ -7,7 +7,7 @@ use compile::{Address, Program};
 use solve::Pattern;
 use solve::linear_ode::{self, Allowed, LinearOde, Outcome, Piece};
 
-use crate::linear::Linearizer;
+use crate::linear::{Linearizer, VERTICAL};
 use crate::machine::{Machine, Trouble};
 use crate::sensitivities::slopes;
 use crate::systems;
@@ -194,8 +194,9 @@ impl Variation {
                     let part = pattern.starts[column]..pattern.starts[column + 1];
                     for (entry, &row) in entries[part].iter_mut().zip(pattern.column(column)) {
                         let tangent = linearizer.tangent_at(program.states[row as usize].derivative);
-                        // The matrix decides how fast the iteration is, and nothing else.
-                        *entry = if tangent.is_finite() { tangent } else { 0.0 };
+                        // The matrix decides how fast the iteration is, and nothing else. Beside a vertical slope all others
+                        // would be lost in rounding.
+                        *entry = if tangent.abs() < VERTICAL { tangent } else { 0.0 };
                     }
                 }
             }

@@ -7,6 +7,7 @@
 
 use super::*;
 use crate::corners::{Direction, Moved};
+use crate::linear::VERTICAL;
 use crate::machine::Phase;
 
 /// How far from the point both sides are looked at, beside how far one can go.
@@ -22,8 +23,6 @@ const KINK: f64 = 1e-5;
 /// What shrinks to less than this part on the way from the farther points to the nearer ones vanishes in the limit. Square
 /// roots shrink to a tenth.
 const STAYS: f64 = 0.5;
-/// Tangents at vertical slopes are huge in place of infinite.
-const VERTICAL: f64 = 1e80;
 
 /// What is compared, by address.
 #[derive(Default)]
