@@ -415,6 +415,17 @@ impl Sizes {
         self.find_small(machine);
     }
 
+    /// Takes back the size of a state that is rounding; whether it had one.
+    pub fn forget(&mut self, machine: &Machine, integrator: &mut dyn Integrator, place: usize, tolerance: f64) -> bool {
+        let variable = machine.program.states[place].variable;
+        let is_small = self.small_size(variable).is_some_and(|size| size < 1.0);
+        if is_small {
+            self.set_size(variable, 1.0);
+            integrator.set_absolute_tolerance(place, tolerance);
+        }
+        is_small
+    }
+
     /// Takes back what has fallen, for a method that does not get on with it. Whether there was anything.
     pub fn release(&mut self, machine: &Machine, integrator: &mut dyn Integrator, extent: Extent) -> bool {
         let fallen = std::mem::take(&mut self.fallen);

@@ -3,7 +3,7 @@
 //! Where `sign` or an event-free branch drives a state towards the place at which it switches, from both sides, the solution
 //! stays there: a sliding mode. An integrator finds no step over a jump that is exact to the tolerance, but for steps so short
 //! that they do not matter, and may need millions of them for a second. Nobody has written how the solution slides, so the run
-//! stops with the reason. It is not looked for unless steps have been much shorter than the output intervals for long, and a
+//! stops with the reason, unless what jumps is rounding beside a size that was taken for that of the state (`crate::sizes`). It is not looked for unless steps have been much shorter than the output intervals for long, and a
 //! run that comes to its end all the same goes on.
 
 use base::{Decimal, Diagnostic};
@@ -13,6 +13,7 @@ use solve::OdeProblem;
 use super::{Simulation, Stop};
 use crate::influences::Influences;
 use crate::machine::Trouble;
+use crate::modes::ModeRuntime;
 
 /// The mean of steps that are so much shorter than the distance of output points.
 const SHORT: f64 = 1e-3;
@@ -71,6 +72,9 @@ impl Simulation {
         let slides = (0..self.x.len()).find(|&state| self.slides(state));
         match slides {
             Some(state) if self.options.stop_time - time > TOO_MANY * length && !self.is_stiff(time, length) => {
+                if self.is_rounding(state) && self.forgets_size(state) {
+                    return Ok(());
+                }
                 Err(self.sliding(state, time, length).into())
             }
             _ => Ok(()),
@@ -90,6 +94,20 @@ impl Simulation {
         let evaluated = matches!(machine.jacobian(time, &self.x, &mut values), Ok(true));
         let damping = Influences { pattern: &pattern, values: &values }.damping();
         evaluated && damping.iter().any(|damping| damping * length > 1.0)
+    }
+
+    /// Whether a slope that jumps cannot move its state by what counts beside 1 until the run ends, such as the speed between two sides of a
+    /// clutch that holds: what jumps is rounding then.
+    fn is_rounding(&self, state: usize) -> bool {
+        let Stalled { low, high, .. } = &self.stalled;
+        let largest = low[state].abs().max(high[state].abs());
+        largest * (self.options.stop_time - self.options.start_time) <= self.options.tolerance
+    }
+
+    /// A size that makes rounding count is taken back; whether there was one.
+    fn forgets_size(&mut self, state: usize) -> bool {
+        let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
+        self.sizes.forget(machine, &mut **integrator, state, self.options.tolerance)
     }
 
     fn slides(&self, state: usize) -> bool {
