@@ -171,6 +171,48 @@ fn guesses_follow_from_start_values_of_the_model() {
     near(solution("(start = 310)", "Properties medium(rho(start = 15))"), 10.0);
 }
 
+/// An unknown that is guessed begins where the equations put it for the start values of the others, however it is tied to them.
+#[test]
+fn guesses_follow_through_equations() {
+    let near_start = |declarations: &str, equations: &str, name: &str, expected: f64| {
+        let text = format!("model M {declarations} equation {equations} end M;");
+        let found = first(&text, name);
+        assert!((found - expected).abs() < 1e-8 * expected.abs(), "{equations}: {found} instead of {expected}");
+    };
+    near_start("Real T(start = 300); Real Tc;", "Tc = T - 273.15; (Tc - 26.85)*(Tc - 2) = 0;", "T", 300.0);
+    near_start("parameter Real k = 2; Real x(start = -4.2), z;", "z = k*x; (z + 8)*(z + 7) = 0;", "x", -4.0);
+    near_start("Real v(start = 4.2), i;", "v = 10 - 2*i; (v - 4)*(i - 1) = 0;", "v", 4.0);
+    near_start(
+        "Real w(start = 0, fixed = true), x(start = -4.2), z;",
+        "der(w) = 1; z = x + w; (z + 4)*(z + 3.5) = 0;",
+        "x",
+        -4.0,
+    );
+    // Two equations lie between the unknown and the start value.
+    near_start("Real x(start = 6.1), y, z;", "x = 2*y; y = z + 1; (z - 2)*(z - 0.5) = 0;", "x", 6.0);
+    // A logarithm has no value where guesses begin with zero.
+    let log = "Tc = T - 273.15; sqrt(Tc - 10) + log(Tc) = sqrt(16.85) + log(26.85);";
+    near_start("Real T(start = 300); Real Tc;", log, "T", 300.0);
+}
+
+/// What a tearing solves for has a start value, too. By the second equation `x0` begins far away, since its factor is small:
+/// -0.03 in place of 1.46. Newton's method for both unknowns leads from (1.4566, 1.3508) to the solution at (1.3910, 1.3809).
+#[test]
+fn a_tearing_does_not_contradict_start_values() {
+    let text = "model M
+      Real x0(start = 1.4566442154127255);
+      Real x1(start = 1.3508282865924994);
+    equation
+      2.5*x1 + 0.95*exp(0.5*x0) - 1.85*x0*x0 - 0.89*sqrt(abs(x0) + x1^2) = 0.1610536084233496;
+      2.5*x0 - 2.78*x0 + 2.44*x1^3 - 2.11*sin(x1) = 3.9641332372778235;
+    end M;";
+    let (x0, x1) = (first(text, "x0"), first(text, "x1"));
+    let one = 2.5 * x1 + 0.95 * (0.5 * x0).exp() - 1.85 * x0 * x0 - 0.89 * (x0.abs() + x1 * x1).sqrt();
+    assert!((one - 0.1610536084233496).abs() < 1e-8);
+    assert!((-0.28 * x0 + 2.44 * x1.powi(3) - 2.11 * x1.sin() - 3.9641332372778235).abs() < 1e-8);
+    assert!((x0 - 1.391).abs() < 1e-3 && (x1 - 1.381).abs() < 1e-3, "({x0}, {x1})");
+}
+
 #[test]
 fn missing_conditions_are_taken_from_start_values_with_a_notice() {
     let text = "model Free

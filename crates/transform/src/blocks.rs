@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cache::{ComponentKey, KnownComponent};
 use crate::growth::Growth;
-use crate::guesses::{self, Row};
+use crate::guesses;
 use crate::linearity::{Degree, Dependence, Level, dependence};
 use crate::occurrences::{Leaf, Occurrence, Scanner};
 use crate::parts::{Assignment, Block, EquationSystem, Matrix, Problem, Sides, SystemKind, Timing};
@@ -21,6 +21,8 @@ use crate::work::Work;
 const LARGEST_TO_TEAR: usize = 30_000;
 /// So many guesses are never too many.
 const FEW_GUESSES: usize = 50;
+/// Systems up to this size are solved whole at the start where a tearing contradicts start values.
+const FEW_TO_START_WHOLE: usize = 40;
 /// Rounding errors of a torn system may grow by this factor. What one equation lets grow, nonlinear ones bend.
 const MOST_LOSS: f64 = 1e3;
 const MOST_NONLINEAR_LOSS: f64 = 1e2;
@@ -54,6 +56,7 @@ pub fn make(
         blocks: Vec::with_capacity(components.len()),
         growth: Growth::default(),
         slopes: Slopes::default(),
+        guesses: guesses::Guesses::new(system),
         problems: Vec::new(),
     };
     for group in components.iter() {
@@ -73,6 +76,7 @@ struct BlockBuilder<'a> {
     blocks: Vec<Block>,
     growth: Growth,
     slopes: Slopes,
+    guesses: guesses::Guesses<'a>,
     problems: Vec<Diagnostic>,
 }
 
@@ -241,8 +245,7 @@ impl BlockBuilder<'_> {
             None => SystemKind::Nonlinear,
         };
         if self.problem == Problem::Initial && linear.is_none() {
-            let rows: Vec<Row> = smooth.iter().map(|pair| self.row(pair)).collect();
-            guesses::complete(work, &rows, &iteration);
+            self.guesses.complete(work, &iteration);
         }
         Some(EquationSystem {
             kind,
@@ -254,12 +257,6 @@ impl BlockBuilder<'_> {
             residual_equations: residual_pairs.iter().map(|pair| pair.equation).collect(),
             discrete,
         })
-    }
-
-    fn row(&self, pair: &Pair) -> Row {
-        let columns = self.system.depends.row(pair.row as usize).iter();
-        let unknowns = columns.map(|&column| self.system.columns[column as usize]).collect();
-        Row { equation: pair.equation, sides: pair.sides, unknowns }
     }
 
     /// How equations are solved for their unknowns; where another mode has them too, as there.
@@ -311,7 +308,10 @@ impl BlockBuilder<'_> {
         {
             torn = self.torn(work, smooth, Guesses::States, most_loss);
         }
-        if self.goes_whole(work, smooth, &torn.0, &torn.1, levels) {
+        let is_first = self.problem == Problem::Initial && !linear && smooth.len() <= FEW_TO_START_WHOLE;
+        if self.goes_whole(work, smooth, &torn.0, &torn.1, levels)
+            || is_first && self.guesses.contradict(work, &torn.0, &torn.1)
+        {
             torn = self.whole(work, smooth);
         }
         let (iteration, inner, residual_pairs) = torn;
