@@ -5,9 +5,10 @@ use std::sync::{Mutex, MutexGuard};
 use gyrator::Reached;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 use crate::attention::Attention;
-use crate::failure::{During, exception};
+use crate::failure::{During, diagnostics, exception};
 
 /// A run at an instant. One call at a time works on it.
 #[pyclass(frozen, module = "gyrator._gyrator")]
@@ -48,6 +49,13 @@ impl Simulation {
     #[getter]
     fn time(&self) -> f64 {
         self.lock().time()
+    }
+
+    /// What the run had to say so far.
+    #[getter]
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let said = self.lock().warnings();
+        diagnostics(py, &said, &|_| None)
     }
 
     /// Goes on to a time, or no further than to the next event: `time`, `event` or the message of a model that ended itself.

@@ -182,6 +182,29 @@ def test_steady_state_and_linear_model():
     assert space.input_labels == ["u"] and np.allclose(control.dcgain(space), 0.75)
 
 
+def test_a_stationary_state_that_a_run_does_not_come_to_is_a_warning():
+    model = gyrator.loads("model M Real x(start = 2, fixed = true); equation der(x) = x^2; end M;")
+    with pytest.warns(UserWarning, match="x"):
+        model.steady_state()
+
+
+def test_a_kink_at_the_point_is_a_note():
+    model = gyrator.loads("model M input Real u; Real x(start = 0, fixed = true); equation der(x) = -abs(x) + u; end M;")
+    assert any("abs(x)" in note or "kink" in note or "sides" in note for note in model.linearize().notes)
+
+
+def test_names_that_say_nothing_are_refused():
+    text = "model M parameter Real k = 2; Real x(start = 1, fixed = true); equation der(x) = -k*x; end M;"
+    model = gyrator.loads(text)
+    with pytest.raises(gyrator.CallError, match="`k` is given twice"):
+        model.simulate(1.0, k=3, parameters={"k": 4})
+    with pytest.raises(gyrator.UnknownName):
+        gyrator.loads(text, inputs=["zzz"])
+    found = model.sensitivities(["k"], ["x"], stop=1)
+    with pytest.raises(gyrator.CallError, match="a variable and a parameter"):
+        found["xk"]
+
+
 def test_models_are_pickled_as_texts(tmp_path, ball):
     path = tmp_path / "decay.mo"
     path.write_text(DECAY)

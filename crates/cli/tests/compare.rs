@@ -73,3 +73,20 @@ fn what_is_missing_differs_unless_it_is_left_out() {
     assert!(run.stdout.contains("y: ends or is not finite at time 1"), "{}", run.stdout);
     assert_eq!(gyrator(&folder, &["compare", "a.csv", "nothing.csv"]).status, 2);
 }
+
+/// What no tube is defined for is refused, not compared.
+#[test]
+fn results_without_order_or_with_two_names_are_refused() {
+    let folder = Folder::new("compare-order");
+    folder.write("falls.csv", "time,a\n1,5\n0,4\n");
+    folder.write("empty.csv", "time,a\n");
+    folder.write("twice.csv", "time,a,a\n0,1,2\n1,1,2\n");
+    for (file, said) in [
+        ("falls.csv", "its times fall at row 2 of values, from 1 to 0"),
+        ("empty.csv", "it has no rows"),
+        ("twice.csv", "it has two columns `a`"),
+    ] {
+        let run = gyrator(&folder, &["compare", file, file]);
+        assert!(run.status == 2 && run.stderr.contains(said), "{file}: {} {}", run.status, run.stderr);
+    }
+}

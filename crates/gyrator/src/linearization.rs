@@ -42,9 +42,12 @@ pub struct LinearPoint {
     pub input_values: Vec<f64>,
     /// The structural conditions that hold, in a model whose structure changes.
     pub mode: Option<String>,
-    /// What the matrices do not show of the model, and functions whose derivatives are differences.
+    /// What the matrices do not show of the model, such as a kink at the point, and functions whose derivatives are differences.
     pub notes: Vec<String>,
 }
+
+/// Warnings without which the matrices would mislead.
+const ABOUT_THE_POINT: [&str; 2] = ["kink", "steady-state-elsewhere"];
 
 impl Session {
     /// Linearises a model at a point of its run, by exact derivatives of its code. Inputs may also be variables that equations
@@ -94,6 +97,8 @@ impl Session {
         let system = point.system;
         let rows = |matrix: &linear::Matrix| (0..matrix.rows()).map(|row| matrix.row(row).to_vec()).collect();
         let differenced = point.differenced.iter().map(|name| format!("the derivative of `{name}` is a difference"));
+        let said = std::mem::take(&mut self.inner.diagnostics).into_iter();
+        let of_the_point = said.filter(|said| ABOUT_THE_POINT.contains(&said.code)).map(|said| said.message);
         Ok(LinearPoint {
             time: point.time,
             matrices: [rows(&system.a), rows(&system.b), rows(&system.c), rows(&system.d)],
@@ -103,7 +108,7 @@ impl Session {
             state_values: point.state_values,
             input_values: point.input_values,
             mode: point.mode,
-            notes: point.notes.iter().cloned().chain(differenced).collect(),
+            notes: point.notes.iter().cloned().chain(differenced).chain(of_the_point).collect(),
         })
     }
 }

@@ -412,6 +412,23 @@ fn small_jumps_without_event_are_refused() {
     }
 }
 
+/// An integrator may come to a jump by steps that are too short for a half.
+#[test]
+fn jumps_that_a_step_ends_at_are_refused() {
+    for p in [0.5, 0.6, 0.37, 0.25, 0.71] {
+        for tolerance in [1e-6, 1e-8, 1e-9, 1e-10] {
+            let text = format!(
+                "model Steps parameter Real p = {p}; Real x(start = 0, fixed = true); equation der(x) = sign(p - time); end Steps;"
+            );
+            let model = model(&text);
+            let [x, p] = ["x", "p"].map(|name| model.variable(name).unwrap());
+            let experiment = model.experiment().stop(1.0).tolerance(tolerance);
+            let said = model.sensitivities(&experiment, &[x], &[p]).err().map(|error| error.to_string());
+            assert!(said.is_some_and(|said| said.contains("jumps without an event")), "{tolerance}: {text}");
+        }
+    }
+}
+
 /// What heat has not reached yet has derivatives that are rounding errors, or nothing.
 #[test]
 fn smooth_models_whose_derivatives_vanish_have_no_jumps() {

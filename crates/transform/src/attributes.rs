@@ -58,9 +58,9 @@ pub fn merge_all(work: &mut Work, targets: &IdVec<VarId, Target>) {
 
 /// How little a start value is to be trusted (specification 8.6.2): the depth at which the parameter that gives it was
 /// last set, then the depth at which the start value itself was.
-type Confidence = (u16, u16);
+pub type Confidence = (u16, u16);
 
-fn confidence(work: &Work, variable: VarId) -> Confidence {
+pub fn confidence(work: &Work, variable: VarId) -> Confidence {
     let attributes = &work.model.variables[variable].attributes;
     let Some(start) = attributes.start else { return (u16::MAX, u16::MAX) };
     let mut lowest = attributes.start_level;

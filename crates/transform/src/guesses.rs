@@ -11,7 +11,7 @@ use std::sync::Arc;
 use dae::{ExprId, Memo, VarId};
 use rustc_hash::FxHashMap;
 
-use crate::attributes::has_start_of_type;
+use crate::attributes::{confidence, has_start_of_type};
 use crate::blocks::solve;
 use crate::parts::Assignment;
 use crate::structure::{Incidence, NONE};
@@ -59,6 +59,8 @@ impl<'a> Guesses<'a> {
     /// begin there, wherever that is: small pivots lead far away.
     pub fn contradict(&mut self, work: &mut Work, iteration: &[VarId], inner: &[Assignment]) -> bool {
         let mut values: FxHashMap<VarId, ExprId> = FxHashMap::default();
+        let own = iteration.iter().filter(|&&variable| own_start(work, variable).is_some());
+        let least = own.map(|&variable| confidence(work, variable)).max();
         for &variable in iteration {
             self.left = MOST_ROWS;
             let found = (0..=FARTHEST).find_map(|reach| self.guess(work, variable, reach));
@@ -77,8 +79,13 @@ impl<'a> Guesses<'a> {
             let value = work.model.exprs.substitute(&[assignment.value], memo, |v| values.get(&v).copied())[0];
             let Some(number) = work.evaluate(value) else { return false };
             let start = own_start(work, assignment.variable).and_then(|start| work.evaluate(start));
-            // Zero is written where nobody knows better.
-            if start.is_some_and(|start| start != 0.0 && !((number - start).abs() <= FAR * start.abs())) {
+            // Zero is written where nobody knows better, and what was set further up counts more.
+            let is_trusted = least.is_none_or(|least| confidence(work, assignment.variable) <= least);
+            if is_trusted
+                && start.is_some_and(|start| {
+                    start != 0.0 && (number.is_nan() || (number - start).abs() > FAR * start.abs())
+                })
+            {
                 return true;
             }
             let number = work.model.exprs.real(number);

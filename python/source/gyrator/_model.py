@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -94,7 +95,12 @@ class _Origin:
         )
 
     def translate(self) -> _gyrator.Model:
-        return self.sources().translate(list(self.set), list(self.inputs))
+        made = self.sources().translate(list(self.set), list(self.inputs))
+        known = {row[0] for row in made.variables} if self.inputs else set()
+        for name in self.inputs:
+            if not any(name == other or other.startswith((f"{name}[", f"{name}.")) for other in known):
+                raise UnknownName(name, known)
+        return made
 
     def with_set(self, values: Mapping[str, str]) -> _Origin:
         known = {**dict(self.set), **values}
@@ -335,7 +341,7 @@ class Model:
                 raise CallError(f"the times begin at {settings['times'].min():g}, before the run, which begins at {begin:g}")
             if len(settings["times"]) and settings["times"][-1] > settings.setdefault("stop", float(settings["times"][-1])):
                 raise CallError(f"the last of the times lies behind the end of the run, {settings['stop']:g}")
-        return self.with_parameters({**(parameters or {}), **named})
+        return self.with_parameters(_merged(parameters, named))
 
     def simulate(
         self,
@@ -401,14 +407,17 @@ class Model:
         return Simulation(model, model._native.start(settings))
 
     def steady_state(self, *, parameters: Mapping[str, Value] | None = None, **named: Value) -> dict[str, float]:
-        """The values of all variables at the stationary state that a run from the initial state comes to.
+        """The values of all variables at the stationary state that a run from the initial state comes to while time stands still.
+        Where such a run does not come to rest there, or may not, a :class:`UserWarning` says so.
 
         >>> import gyrator
         >>> model = gyrator.loads("model M Real x(start = 0, fixed = true); equation der(x) = 8 - x^3; end M;")
         >>> round(model.steady_state()["x"], 9)
         2.0
         """
-        simulation = self.simulation(steady_state=True, parameters={**(parameters or {}), **named})
+        simulation = self.simulation(steady_state=True, parameters=_merged(parameters, named))
+        for said in simulation.warnings:
+            warnings.warn(said.message, stacklevel=2)
         names = list(simulation.model._by_name())
         return dict(zip(names, simulation.get(names).tolist()))
 
@@ -426,7 +435,7 @@ class Model:
     ) -> LinearModel:
         """The linear model at a point of a run: at its start, at the time ``at``, or at the stationary state. ``inputs`` may be
         variables that equations determine; the model is opened there."""
-        model = self.with_parameters({**(parameters or {}), **named})
+        model = self.with_parameters(_merged(parameters, named))
         begin = float(self.experiment["start"])
         if at is not None and not begin <= at < np.inf:
             raise CallError(f"the run has no point at time {at:g}; it begins at {begin:g}")
@@ -525,6 +534,14 @@ def _settings(given: Mapping[str, Any]) -> dict[str, Any]:
     if "intervals" in settings and "interval" in settings:
         raise CallError("`intervals` is how many there are, and `interval` how long each is: give one of them")
     return settings
+
+
+def _merged(parameters: Mapping[str, Value] | None, named: Mapping[str, Value]) -> dict[str, Value]:
+    """Parameters that were given in two ways."""
+    both = sorted(set(parameters or ()) & set(named))
+    if both:
+        raise CallError(f"the parameter `{both[0]}` is given twice, in `parameters` and by its name")
+    return {**(parameters or {}), **named}
 
 
 def _rows(inputs: Mapping[str, Input] | None) -> dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:

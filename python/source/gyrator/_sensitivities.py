@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gyrator._errors import UnknownName
+from gyrator._errors import CallError, UnknownName
 from gyrator._result import Result
 
 Array = npt.NDArray[np.float64]
@@ -34,6 +34,8 @@ class Sensitivities:
         return self.result.time
 
     def __getitem__(self, names: tuple[str, str]) -> Array:
+        if not (isinstance(names, tuple) and len(names) == 2):
+            raise CallError(f"a variable and a parameter are needed here, as in `found[\"x\", \"p\"]`, not {names!r}")
         variable, parameter = names
         if variable not in self.variables:
             raise UnknownName(variable, self.variables)

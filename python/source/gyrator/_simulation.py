@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gyrator import _gyrator
-from gyrator._errors import CallError, UnknownName
+from gyrator._errors import CallError, Diagnostic, UnknownName
 from gyrator._values import number
 
 if TYPE_CHECKING:
@@ -37,6 +37,11 @@ class Simulation:
     def time(self) -> float:
         """How far it has come."""
         return self._native.time
+
+    @property
+    def warnings(self) -> list[Diagnostic]:
+        """What the run had to say so far."""
+        return [Diagnostic(**said) for said in self._native.warnings]
 
     @property
     def mode(self) -> str | None:

@@ -1,5 +1,6 @@
 //! `gyrator compare`: differences of two results, in a tube around the first.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use results::Trajectories;
@@ -26,6 +27,9 @@ pub fn run(arguments: &Compare, _: Style) -> Result<(), Failure> {
     let is_wanted = |name: &str| wanted.as_ref().is_none_or(|pattern| pattern.is_match(name));
     let read = |path| results::read_described(path, &is_wanted).map_err(|error| Failure::call(error.to_string()));
     let (mut reference, result) = (read(&arguments.reference)?, read(&arguments.result)?);
+    for (run, path) in [(&reference, &arguments.reference), (&result, &arguments.result)] {
+        check_rows(run, path)?;
+    }
     if arguments.common {
         let known: std::collections::HashSet<String> = result.names().map(str::to_owned).collect();
         reference.variables.retain(|variable| known.contains(&variable.column.name));
@@ -48,6 +52,27 @@ pub fn run(arguments: &Compare, _: Style) -> Result<(), Failure> {
     }
     report(arguments, reference.variables.len(), &deviations)?;
     if deviations.is_empty() { Ok(()) } else { Err(Failure { exit: Exit::Model, message: String::new() }) }
+}
+
+/// A tube needs times that go on, and names that say which variable is meant.
+fn check_rows(run: &Trajectories, path: &Path) -> Result<(), Failure> {
+    let wrong = |what: String| Err(Failure::call(format!("`{}` cannot be compared: {what}", path.display())));
+    if run.time.is_empty() {
+        return wrong("it has no rows".to_owned());
+    }
+    if let Some(row) = (1..run.time.len()).find(|&row| run.time[row] < run.time[row - 1]) {
+        return wrong(format!(
+            "its times fall at row {} of values, from {} to {}",
+            row + 1,
+            run.time[row - 1],
+            run.time[row]
+        ));
+    }
+    let mut names = std::collections::HashSet::new();
+    match run.names().find(|name| !names.insert(*name)) {
+        Some(twice) => wrong(format!("it has two columns `{twice}`")),
+        None => Ok(()),
+    }
 }
 
 /// Whether a variable has several values.

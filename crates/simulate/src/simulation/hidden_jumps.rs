@@ -68,10 +68,12 @@ struct Leap {
 }
 
 impl Piece {
-    /// What is smooth, and what has a kink or a root, does not keep it.
+    /// What is smooth, and what has a kink or a root, does not keep it. A step that is too short for a half, such as an
+    /// integrator takes at a jump, has none of these.
     fn has_kept_its_height(&self) -> bool {
         let [late, early] = self.earlier;
-        self.leap.size >= KEPT * if early.is_finite() { early } else { late }
+        let before = if early.is_finite() { early } else { late };
+        before.is_infinite() || self.leap.size >= KEPT * before
     }
 }
 
