@@ -150,8 +150,7 @@ impl RestartPass<'_> {
             }
             add(restart, program, level, &moved, &mut right.values);
             if level > 1 {
-                let first_of =
-                    |(chain, shift): (&Vec<VarId>, &f64)| (chain.len() >= 1 + level).then(|| (chain[0], *shift));
+                let first_of = |(chain, shift): (&Vec<VarId>, &f64)| (chain.len() > level).then(|| (chain[0], *shift));
                 right.moved.extend(restart.chains().columns.iter().zip(&moved).filter_map(first_of));
             }
         }
