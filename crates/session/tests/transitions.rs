@@ -785,3 +785,32 @@ fn a_mode_that_begins_at_the_stop_time() {
     let run = common::run(&model("time >= 1", "when terminal() then reinit(y, v + 5); end when;"), 1.0);
     assert_eq!([run.end("v"), run.end("y")], [0.0, 5.0]);
 }
+
+/// The same where the condition stands in the branches of equations alone: in one structure that serves both branches, and where
+/// the branch that begins has another one.
+#[test]
+fn branches_that_begin_at_the_stop_time() {
+    let regular = |limit: &str| {
+        format!(
+            "model M parameter Real te = 1; Real x, y; equation if time {limit} then x = 1; else y = 2; end if; x + y = 5; end M;"
+        )
+    };
+    for (limit, x) in [("< 1", 3.0), ("< te", 3.0), ("<= 1", 1.0), ("< 0.5", 3.0)] {
+        let run = common::run(&regular(limit), 1.0);
+        assert_eq!([run.end("x"), run.end("y")], [x, 5.0 - x], "{limit}");
+    }
+    let run = common::run(&regular("< 1"), 1.0);
+    assert!(run.jumps("x").contains(&1.0), "{:?}", run.jumps("x"));
+    for more in ["", "w = if time >= 1 then 1 else 0;"] {
+        let text = format!(
+            "model M
+               Real v(start = 1, fixed = true), i{};
+             equation
+               der(v) = i; {more}
+               if time >= 1 then v = 0; else i = 0; end if;
+             end M;",
+            if more.is_empty() { "" } else { ", w" }
+        );
+        assert_eq!(common::run(&text, 1.0).end("v"), 0.0, "{more}");
+    }
+}

@@ -115,6 +115,11 @@ impl Simulation {
         let is_behind = delay != 0.0 && self.program.is_just_behind(&mut machine.memory, delay);
         machine.memory.set_ahead(if is_behind { delay } else { 0.0 });
         self.program.look_ahead(&mut machine.memory, delay);
+        if trigger.relation && delay == 0.0 {
+            // The run ends here: nothing lies behind the instant, and systems keep relations at zero as they were.
+            machine.memory.set_time(time);
+            self.program.update_exact_relations(&mut machine.memory);
+        }
         let mut outcome = match &clockwork {
             Some(_) => events::pass(machine, names, &mut self.log, &mut self.clockwork, time, &mut self.fallback),
             None => events::pass(machine, names, &mut self.log, &mut self.clockwork, time, &mut events::Unwatched),
