@@ -184,7 +184,7 @@ def test_steady_state_and_linear_model():
 
 def test_a_stationary_state_that_a_run_does_not_come_to_is_a_warning():
     model = gyrator.loads("model M Real x(start = 2, fixed = true); equation der(x) = x^2; end M;")
-    with pytest.warns(UserWarning, match="x"):
+    with pytest.warns(UserWarning, match="did not come to rest"):
         model.steady_state()
 
 
