@@ -31,8 +31,9 @@ pub struct Guesses<'a> {
     system: &'a System,
     rows_of: Option<Incidence>,
     found: FxHashMap<VarId, ExprId>,
-    /// What a guess is looked for, one for the other.
+    /// Unknowns whose guesses are being looked for, each for the sake of the one before it.
     open: Vec<VarId>,
+    /// Equations that may still be looked at for the first of them.
     left: u32,
 }
 
@@ -47,23 +48,20 @@ impl<'a> Guesses<'a> {
             if own_start(work, variable).is_some() {
                 continue;
             }
-            self.left = MOST_ROWS;
-            let found = (1..=FARTHEST).find_map(|reach| self.guess(work, variable, reach));
-            if let Some(start) = found {
+            if let Some(start) = self.nearest(work, variable) {
                 Arc::make_mut(&mut work.model.variables[variable].attributes).start = Some(start);
             }
         }
     }
 
-    /// Whether what follows from the guesses at the start is far from the start values that the model gives to it. The search would
+    /// Whether what follows from the guesses is far from the start values that the model gives for it. The search would
     /// begin there, wherever that is: small pivots lead far away.
     pub fn contradict(&mut self, work: &mut Work, iteration: &[VarId], inner: &[Assignment]) -> bool {
         let mut values: FxHashMap<VarId, ExprId> = FxHashMap::default();
         let own = iteration.iter().filter(|&&variable| own_start(work, variable).is_some());
         let least = own.map(|&variable| confidence(work, variable)).max();
         for &variable in iteration {
-            self.left = MOST_ROWS;
-            let found = (0..=FARTHEST).find_map(|reach| self.guess(work, variable, reach));
+            let found = self.nearest(work, variable);
             let declared = work.model.variables[variable].attributes.start;
             let start = found.or(declared).unwrap_or_else(|| work.model.exprs.real(0.0));
             values.insert(variable, start);
@@ -92,6 +90,12 @@ impl<'a> Guesses<'a> {
             values.insert(assignment.variable, number);
         }
         false
+    }
+
+    /// The guess that the fewest equations lead to.
+    fn nearest(&mut self, work: &mut Work, variable: VarId) -> Option<ExprId> {
+        self.left = MOST_ROWS;
+        (0..=FARTHEST).find_map(|reach| self.guess(work, variable, reach))
     }
 
     /// A start value, as an expression of parameters: its own one or what equations give.
